@@ -1,0 +1,80 @@
+//! Why a call failed. Closed: each has one code and one reason on the wire.
+
+use crate::memory::Version;
+
+/// One bad field.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FieldFault {
+    /// Which, as a path in the request: `query.nominations[3].score`.
+    pub field: String,
+    /// What is wrong, in plain words, never the field's content.
+    pub description: String,
+}
+
+/// Why a call failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Bad fields, all of them.
+    #[error("{} bad field(s)", .0.len())]
+    Invalid(Vec<FieldFault>),
+    /// Policy has no such purpose.
+    #[error("the policy has no such purpose")]
+    PurposeUnknown,
+    /// The request id was used with another payload.
+    #[error("this request id was used with another payload")]
+    RequestIdReused,
+    /// Not a page token of this list, caller and filter.
+    #[error("not a page token of this list")]
+    PageTokenInvalid,
+    /// A grant is missing, named as a credential writes it.
+    #[error("the grant `{0}` is missing")]
+    GrantMissing(String),
+    /// Not a member of the project or task.
+    #[error("not a member of this project or task")]
+    ScopeNotHeld,
+    /// May not act for the subject.
+    #[error("may not act for this subject")]
+    SubjectNotHeld,
+    /// May not state this evidence or consent; the grant it takes.
+    #[error("the grant `{0}` is missing")]
+    EvidenceNotHeld(String),
+    /// May not state this source kind; the grant it takes.
+    #[error("the grant `{0}` is missing")]
+    SourceKindNotHeld(String),
+    /// Missing, foreign or not visible.
+    #[error("not found")]
+    NotFound,
+    /// The memory has moved on.
+    #[error("the memory has moved on to version {}", .0.0)]
+    VersionConflict(Version),
+    /// Overtaken each time it was judged.
+    #[error("overtaken by other changes three times; try again")]
+    JudgementContended,
+    /// The memory is deleted.
+    #[error("the memory is deleted")]
+    MemoryDeleted,
+    /// The memory is not deleted.
+    #[error("the memory is not deleted")]
+    MemoryNotDeleted,
+    /// The memory has been erased.
+    #[error("the memory has been erased")]
+    MemoryForgotten,
+    /// The memory's validity is over.
+    #[error("the memory's validity is over")]
+    MemoryExpired,
+    /// Another memory lives at the address.
+    #[error("another memory lives at the address")]
+    AddressTaken,
+    /// The source has been revoked.
+    #[error("the source has been revoked")]
+    SourceRevoked,
+    /// The store cannot be reached.
+    #[error("the store is unavailable; try again")]
+    StoreUnavailable(#[source] crate::store::Error),
+    /// The decision could not be recorded.
+    #[error("the decision could not be recorded, so nothing is answered; try again")]
+    LedgerUnavailable(#[source] crate::store::Error),
+    /// A defect.
+    #[error("a defect of the service; its log says more")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}

@@ -1,0 +1,7 @@
+//! Recall Gate decides which memories of an agent may be used, and records why before any text leaves.
+
+pub mod gate;
+pub mod identity;
+pub mod memory;
+pub mod policy;
+pub mod store;

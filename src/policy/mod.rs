@@ -1,0 +1,53 @@
+//! The rules: a document of plain values, and pure functions over it.
+//!
+//! Knows `memory` alone. No clock, no randomness, no I/O: the same arguments give the same answer, whether a call is
+//! served, explained or replayed.
+//!
+//! Invariant: nothing fails open. What the document does not name is rejected, with a reason of its own.
+
+mod document;
+mod kind;
+mod purpose;
+mod screening;
+mod source;
+
+use std::collections::BTreeMap;
+
+pub use document::{DEFAULT_DOCUMENT, PolicyFault, PolicyFaults};
+pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueRule, ValueType};
+pub use purpose::{Access, Purpose, Risk};
+pub use screening::{Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
+pub use source::{Activates, SourceRule};
+
+use crate::memory::{Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};
+
+/// One validated policy document. Made by [`Policy::parse`] alone.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// SHA-256 of the document's bytes.
+    pub version: PolicyVersion,
+    /// The document, as it was read.
+    pub document: String,
+    /// The kinds by name.
+    pub kinds: BTreeMap<KindName, Kind>,
+    /// The purposes by name.
+    pub purposes: BTreeMap<PurposeName, Purpose>,
+    /// The source kinds by name.
+    pub sources: BTreeMap<SourceKindName, SourceRule>,
+    /// What kind of source a confirming act is, by the evidence it gives.
+    pub confirming_sources: BTreeMap<Evidence, SourceKindName>,
+    /// What is looked for in all free text of every write.
+    pub screening: Screening,
+    /// How long a candidate waits before it lapses.
+    pub candidate_life: Span,
+}
+
+impl Policy {
+    /// The policy that is compiled in.
+    ///
+    /// # Errors
+    /// None in a released binary: a test parses the document.
+    pub fn compiled_in() -> Result<Self, PolicyFaults> {
+        Self::parse(DEFAULT_DOCUMENT)
+    }
+}

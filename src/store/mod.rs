@@ -1,0 +1,115 @@
+//! The seam to the databases: what the gate may ask of a store, and what a store promises.
+//!
+//! Knows `memory`, and the stored messages of `recallgate.store.v1`. A change is a value: the gate says what must
+//! hold, what to write and what to announce; the store commits all of it or nothing. No rule lives here.
+//!
+//! Invariant I6: [`Recorded`] is made by a store's ledger alone, after the judgement is durable.
+
+mod change;
+mod read;
+mod recorded;
+
+use async_trait::async_trait;
+
+pub use change::{Announcement, Block, BlockCause, Change, Expect, ReplayKey, ReplayRecord, Write};
+pub use read::{CandidatePage, MemoryPage, Place, PlaceRequest, Position, Range, Reach, View, ViewRequest};
+pub use recorded::Recorded;
+
+use crate::memory::{Candidate, CandidateId, Judgement, Memory, MemoryId, PolicyVersion, Text, Time, Version};
+
+/// Why a store did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database cannot be reached, is full, or did not answer in time. Nothing of the unit of work took effect,
+    /// or it is not known whether it did.
+    #[error("the store is unavailable")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A row holds what no version of the service writes, or a statement is wrong: a defect.
+    #[error("the store holds what it cannot hold")]
+    Corrupt(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Why a change was not committed. Nothing of it was written.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// Something that had to hold no longer does: read and judge again.
+    #[error("overtaken by another change")]
+    Contended,
+    /// The store did not answer.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+/// A store. Every method is one unit of work; none leaves anything half done when its future is dropped.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Everything a recall judges, read at one point in time.
+    ///
+    /// Holds, of the subject's own and of shared rows alike: every memory in the context whose key was asked for;
+    /// every memory with a nominated id, wherever it lies; every memory in the context at the key of such a one; with
+    /// `all`, every memory in the context. Those found only through `all` come without value. Further up to 64 held
+    /// candidates of the context that the keys or `all` touch, oldest first, without value and not lapsed at `now`.
+    async fn view(&self, request: &ViewRequest) -> Result<View, Error>;
+
+    /// The values of these versions, in no order; what no longer is at that version is left out.
+    async fn values(&self, reach: &Reach, versions: &[(MemoryId, Version)]) -> Result<Vec<(MemoryId, Text)>, Error>;
+
+    /// The newest version of the memory with that id, also where another has taken its address.
+    async fn memory(&self, reach: &Reach, id: MemoryId) -> Result<Option<Memory>, Error>;
+
+    /// Everything a write judges, read at one point in time.
+    async fn place(&self, request: &PlaceRequest) -> Result<Place, Error>;
+
+    /// Up to `limit` memories after a position, by owner (shared first), project, task and key, bytewise. With the
+    /// revisions of the scopes that the page shows.
+    async fn memories(
+        &self,
+        reach: &Reach,
+        range: &Range,
+        after: Option<&Position>,
+        limit: u32,
+    ) -> Result<MemoryPage, Error>;
+
+    /// One candidate with its value, unless decided or lapsed at `now`.
+    async fn candidate(&self, reach: &Reach, id: CandidateId, now: Time) -> Result<Option<Candidate>, Error>;
+
+    /// Up to `limit` held candidates of the range, by `create_time` and id, after a position, with their values, not
+    /// lapsed at `now`.
+    async fn candidates(
+        &self,
+        reach: &Reach,
+        range: &Range,
+        after: Option<(Time, CandidateId)>,
+        limit: u32,
+        now: Time,
+    ) -> Result<CandidatePage, Error>;
+
+    /// The outcome kept for an earlier call, unless it has expired at `now`.
+    async fn replay(&self, key: &ReplayKey, now: Time) -> Result<Option<ReplayRecord>, Error>;
+
+    /// Commits a change with its judgement, or nothing.
+    ///
+    /// Changes that wait are committed together, each for itself, with one flush; no answer leaves before it.
+    ///
+    /// # Errors
+    /// `Contended` where an expectation does not hold. `Unavailable` where the commit failed.
+    async fn commit(&self, change: Change) -> Result<Recorded<Judgement>, CommitError>;
+
+    /// Keeps a policy document by its hash, once.
+    async fn keep_policy(&self, version: PolicyVersion, document: &str, now: Time) -> Result<(), Error>;
+
+    /// A keyed digest over length-prefixed parts: equality without the text. `domain` keeps uses apart.
+    fn digest(&self, domain: &'static str, parts: &[&[u8]]) -> [u8; 32];
+
+    /// Seals a page token: unreadable and unforgeable, bound to `binding`.
+    fn seal(&self, binding: &[u8; 32], plain: &[u8]) -> Option<Vec<u8>>;
+
+    /// Opens a page token that was sealed with the same binding.
+    fn open(&self, binding: &[u8; 32], sealed: &[u8]) -> Option<Vec<u8>>;
+
+    /// Whether the store answers.
+    async fn check(&self) -> Result<(), Error>;
+
+    /// Commits what waits and closes. Later calls answer `Unavailable`.
+    async fn close(&self);
+}
