@@ -2,6 +2,7 @@
 //!
 //! Knows nobody: no policy, no store, no clock, no protobuf. What time it is, is always an argument.
 
+mod block;
 mod confidence;
 mod consent;
 mod id;
@@ -14,6 +15,7 @@ mod source;
 mod text;
 mod time;
 
+pub use block::{Block, BlockCause};
 pub use confidence::Confidence;
 pub use consent::{Consent, Sensitivity};
 pub use id::{

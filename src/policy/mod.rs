@@ -6,20 +6,28 @@
 //! Invariant: nothing fails open. What the document does not name is rejected, with a reason of its own.
 
 mod document;
+mod judge;
 mod kind;
 mod purpose;
+mod recall;
 mod screening;
+mod select;
 mod source;
+mod trust;
+mod write;
 
 use std::collections::BTreeMap;
 
 pub use document::{DEFAULT_DOCUMENT, PolicyFault, PolicyFaults};
-pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueRule, ValueType};
+pub use judge::{Nominated, Terms, Viewpoint, judge};
+pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueRule, ValueType, value_fits};
 pub use purpose::{Access, Purpose, Risk};
+pub use recall::{MAX_ALL, RecallInput, Recalled, attributes, candidate_verdict, recall, stale_time_of, verdict_on};
 pub use screening::{Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
 pub use source::{Activates, SourceRule};
+pub use write::{Act, Lies, Move, Offer, Settled, Standing, Succession, WriteDecision, moves, write};
 
-use crate::memory::{Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};
+use crate::memory::{Confidence, Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};
 
 /// One validated policy document. Made by [`Policy::parse`] alone.
 #[derive(Debug, Clone)]
@@ -36,6 +44,8 @@ pub struct Policy {
     pub sources: BTreeMap<SourceKindName, SourceRule>,
     /// What kind of source a confirming act is, by the evidence it gives.
     pub confirming_sources: BTreeMap<Evidence, SourceKindName>,
+    /// The most confidence that a source which states no kind can give.
+    pub unstated_source_max_confidence: Confidence,
     /// What is looked for in all free text of every write.
     pub screening: Screening,
     /// How long a candidate waits before it lapses.

@@ -1,7 +1,7 @@
 //! A change as a value: what must hold, what to write, what to announce, and the judgement that says why.
 
 use crate::memory::{
-    Address, Candidate, CandidateId, Judgement, Key, Memory, MemoryId, Owner, PrincipalId, Receipt, RequestId,
+    Address, Block, Candidate, CandidateId, Judgement, Key, Memory, MemoryId, Owner, PrincipalId, Receipt, RequestId,
     ScopeRevision, SubjectId, TenantId, Text, Time, Version,
 };
 
@@ -18,30 +18,6 @@ pub enum Expect {
     Revision(ScopeRevision),
     /// The candidate still waits.
     Candidate(CandidateId),
-}
-
-/// Why something is blocked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BlockCause {
-    /// A memory was deleted, and may be restored.
-    Deleted,
-    /// A memory was erased.
-    Forgotten,
-    /// A source was revoked.
-    Revoked,
-}
-
-/// Something that may not come back by itself. Digests stand for the reference and the key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
-    /// Whose.
-    pub owner: Owner,
-    /// Why.
-    pub cause: BlockCause,
-    /// The memory that was taken out of use, which no new one may name as its parent.
-    pub memory_id: Option<MemoryId>,
-    /// Since when.
-    pub since: Time,
 }
 
 /// One row to write.

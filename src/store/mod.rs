@@ -11,7 +11,8 @@ mod recorded;
 
 use async_trait::async_trait;
 
-pub use change::{Announcement, Block, BlockCause, Change, Expect, ReplayKey, ReplayRecord, Write};
+pub use crate::memory::{Block, BlockCause};
+pub use change::{Announcement, Change, Expect, ReplayKey, ReplayRecord, Write};
 pub use read::{CandidatePage, MemoryPage, Place, PlaceRequest, Position, Range, Reach, View, ViewRequest};
 pub use recorded::Recorded;
 

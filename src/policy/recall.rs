@@ -1,0 +1,254 @@
+//! One recall, whole: nominate, judge, select. The same pure function serves, explains and replays (I18).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::judge::{judge, turning_points};
+use super::select::{Judged, found_by_all, fused, rank, reciprocal, select};
+use super::{Keys, Nominated, Policy, Terms};
+use crate::memory::{
+    Attributes, Budget, Candidate, Key, Memory, MemoryId, Nomination, Nominator, Reason, Subject, Time, Verdict,
+    Version,
+};
+
+/// At most so many memories are nominated by `all`.
+pub const MAX_ALL: usize = 256;
+
+/// What a recall is about.
+#[derive(Clone, Copy)]
+pub struct RecallInput<'a> {
+    /// The keys asked.
+    pub keys: &'a [Key],
+    /// What the caller's index found, each memory once.
+    pub nominations: &'a [Nomination],
+    /// Everything in the context.
+    pub all: bool,
+    /// How much fits.
+    pub budget: Budget,
+    /// The memories that were read: those of the keys and nominations, all others at their keys, and with `all` the
+    /// whole context. In any order.
+    pub memories: &'a [Memory],
+    /// Held candidates that the query touches. In any order.
+    pub candidates: &'a [Candidate],
+}
+
+/// What the gate says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// The verdicts: accepted ones first, in rank; then rejected ones, in rank; then what is unknown, and candidates.
+    pub verdicts: Vec<Verdict>,
+    /// The earliest instant at which time alone would change this.
+    pub stale_time: Option<Time>,
+    /// How many matches were never nominated.
+    pub not_nominated_count: u64,
+    /// Rows that no store may return to this caller: leakage, to be alarmed.
+    pub leaked_count: u64,
+}
+
+/// Nominates, judges and selects.
+#[must_use]
+pub fn recall(terms: &Terms<'_>, input: &RecallInput<'_>) -> Recalled {
+    let (judged, leaked_count) = nominate(terms, input);
+    let known: BTreeSet<MemoryId> = judged.iter().map(|judged| judged.nominated.memory.id).collect();
+    let (judged, not_nominated_count) = cap(judged);
+    let stale_time = judged.iter().filter_map(|judged| turns(terms, judged)).min();
+    let candidates = touched(terms, input);
+    let stale_time = candidates.iter().map(|candidate| candidate.lapse_time).chain(stale_time).min();
+    let selected = select(terms, input.budget, judged);
+    let mut verdicts: Vec<Verdict> = selected.into_iter().map(|judged| verdict(terms.policy, judged)).collect();
+    let unknown: BTreeMap<MemoryId, &Nomination> = input
+        .nominations
+        .iter()
+        .filter(|nomination| !known.contains(&nomination.memory_id))
+        .map(|nomination| (nomination.memory_id, nomination))
+        .collect();
+    verdicts.extend(unknown.into_values().map(unknown_nomination));
+    verdicts.extend(candidates.into_iter().map(|candidate| held(terms.policy, input, candidate)));
+    Recalled { verdicts, stale_time, not_nominated_count, leaked_count }
+}
+
+/// The word on one memory by itself, in its own scope: for a single get, and for each row of a list.
+#[must_use]
+pub fn verdict_on(terms: &Terms<'_>, memory: &Memory, nominator: Nominator) -> Verdict {
+    let nominated = Nominated { memory, nominator, nomination: None };
+    let reasons = judge(terms, &nominated);
+    verdict(terms.policy, Judged { nominated, reasons, relevance: 0.0 })
+}
+
+/// The earliest instant at which time alone would change the word on one memory.
+#[must_use]
+pub fn stale_time_of(terms: &Terms<'_>, memory: &Memory) -> Option<Time> {
+    let nominated = Nominated { memory, nominator: Nominator::Name, nomination: None };
+    turns(terms, &Judged { nominated, reasons: judge(terms, &nominated), relevance: 0.0 })
+}
+
+/// Every memory that is visible, with the first way it came here, and what the gates say of it.
+fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>, u64) {
+    let asked: BTreeSet<&Key> = input.keys.iter().collect();
+    let nominations: BTreeMap<MemoryId, &Nomination> =
+        input.nominations.iter().map(|nomination| (nomination.memory_id, nomination)).collect();
+    let relevance = fused(input.nominations);
+    let mut leaked_count = 0;
+    let mut judged = Vec::with_capacity(input.memories.len());
+    for memory in input.memories {
+        let place = &memory.address;
+        if !terms.viewpoint.reaches(&place.tenant, &place.owner) {
+            leaked_count += 1;
+            continue;
+        }
+        if !terms.viewpoint.sees(&place.tenant, &place.owner, &place.level, memory.sensitivity) {
+            continue;
+        }
+        let nomination = nominations.get(&memory.id).copied();
+        let in_context = terms.context.is_none_or(|context| context.sees(&place.level));
+        let by_key = in_context && asked.contains(&place.key);
+        let nominator = match nomination {
+            _ if by_key => Nominator::Key,
+            Some(_) => Nominator::Index,
+            None if input.all && in_context => Nominator::All,
+            None if in_context => Nominator::SameKey,
+            // Nobody asked for it: the store read more than it had to.
+            None => continue,
+        };
+        let nominated = Nominated { memory, nominator, nomination };
+        let key_relevance = if by_key { reciprocal(1) } else { 0.0 };
+        let relevance = key_relevance + relevance.get(&memory.id).copied().unwrap_or(0.0);
+        judged.push(Judged { reasons: judge(terms, &nominated), nominated, relevance });
+    }
+    (judged, leaked_count)
+}
+
+/// Of what `all` alone found, the first [`MAX_ALL`]: admissible ones before all others, each part in rank, so that what
+/// is rejected cannot crowd out what is not. Whatever shares a key with one that stays, stays.
+fn cap(judged: Vec<Judged<'_>>) -> (Vec<Judged<'_>>, u64) {
+    let (mut all, mut kept): (Vec<_>, Vec<_>) = judged.into_iter().partition(found_by_all);
+    all.sort_by(|a, b| a.reasons.is_empty().cmp(&b.reasons.is_empty()).reverse().then_with(|| rank(a, b)));
+    let rest = all.split_off(all.len().min(MAX_ALL));
+    kept.extend(all);
+    let keys: BTreeSet<Key> = kept.iter().map(|judged| judged.nominated.memory.address.key.clone()).collect();
+    let (same_key, never): (Vec<_>, Vec<_>) =
+        rest.into_iter().partition(|judged| keys.contains(&judged.nominated.memory.address.key));
+    kept.extend(same_key);
+    (kept, u64::try_from(never.len()).unwrap_or(u64::MAX))
+}
+
+fn turns(terms: &Terms<'_>, judged: &Judged<'_>) -> Option<Time> {
+    turning_points(terms, judged.nominated.memory)
+        .filter(|time| judge(&Terms { now: *time, ..*terms }, &judged.nominated) != judged.reasons)
+        .min()
+}
+
+/// Held candidates that the caller may know of, oldest first.
+fn touched<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> Vec<&'a Candidate> {
+    let viewpoint = &terms.viewpoint;
+    let mut touched: Vec<&Candidate> = input
+        .candidates
+        .iter()
+        .filter(|candidate| {
+            let place = &candidate.address;
+            viewpoint.sees_candidates
+                && viewpoint.sees(&place.tenant, &place.owner, &place.level, candidate.sensitivity)
+                && terms.context.is_none_or(|context| context.sees(&place.level))
+                && (input.all || input.keys.contains(&place.key))
+                && terms.now < candidate.lapse_time
+        })
+        .collect();
+    touched.sort_by_key(|candidate| (candidate.create_time, candidate.id));
+    touched
+}
+
+fn verdict(policy: &Policy, judged: Judged<'_>) -> Verdict {
+    let Nominated { memory, nominator, nomination } = judged.nominated;
+    let unknown = judged.reasons.contains(&Reason::UnknownNomination);
+    Verdict {
+        subject: Subject::Memory(memory.id),
+        reasons: judged.reasons,
+        nominator,
+        nomination: nomination.cloned(),
+        attributes: (!unknown).then(|| attributes(policy, memory)),
+    }
+}
+
+fn unknown_nomination(nomination: &Nomination) -> Verdict {
+    Verdict {
+        subject: Subject::Memory(nomination.memory_id),
+        reasons: vec![Reason::UnknownNomination],
+        nominator: Nominator::Index,
+        nomination: Some(nomination.clone()),
+        attributes: None,
+    }
+}
+
+fn held(policy: &Policy, input: &RecallInput<'_>, candidate: &Candidate) -> Verdict {
+    let by_key = input.keys.contains(&candidate.address.key);
+    candidate_verdict(policy, candidate, if by_key { Nominator::Key } else { Nominator::All })
+}
+
+/// The word on a held candidate: whatever else may be said of it, it is not a memory yet.
+#[must_use]
+pub fn candidate_verdict(policy: &Policy, candidate: &Candidate, nominator: Nominator) -> Verdict {
+    Verdict {
+        subject: Subject::Candidate(candidate.id),
+        reasons: vec![Reason::Unconfirmed],
+        nominator,
+        nomination: None,
+        attributes: Some(Attributes {
+            owner: candidate.address.owner.clone(),
+            level: candidate.address.level.clone(),
+            key: candidate.address.key.clone(),
+            key_is_text: policy.key_is_text(&candidate.kind),
+            kind: candidate.kind.clone(),
+            version: Version(0),
+            value_version: Version(0),
+            state: None,
+            source_kind: candidate.source.kind.clone(),
+            lineage_trust: candidate.lineage_trust,
+            evidence: candidate.evidence,
+            confidence: candidate.confidence,
+            sensitivity: candidate.sensitivity,
+            consent: candidate.consent.clone(),
+            purposes: candidate.purposes.clone(),
+            observe_time: candidate.observe_time,
+            valid_from_time: candidate.valid_from_time,
+            expire_time: candidate.expire_time,
+            update_time: candidate.create_time,
+            confirm_time: None,
+            value_chars: 0,
+        }),
+    }
+}
+
+impl Policy {
+    /// Whether the keys of a kind are text: where policy gives a pattern, and where it does not know the kind.
+    #[must_use]
+    pub fn key_is_text(&self, kind: &crate::memory::KindName) -> bool {
+        self.kinds.get(kind).is_none_or(|kind| matches!(kind.keys, Keys::Pattern(_)))
+    }
+}
+
+/// What was looked at, for the record.
+#[must_use]
+pub fn attributes(policy: &Policy, memory: &Memory) -> Attributes {
+    Attributes {
+        owner: memory.address.owner.clone(),
+        level: memory.address.level.clone(),
+        key: memory.address.key.clone(),
+        key_is_text: policy.key_is_text(&memory.kind),
+        kind: memory.kind.clone(),
+        version: memory.version,
+        value_version: memory.value_version,
+        state: Some(memory.state),
+        source_kind: memory.source.kind.clone(),
+        lineage_trust: memory.lineage_trust,
+        evidence: memory.evidence,
+        confidence: memory.confidence,
+        sensitivity: memory.sensitivity,
+        consent: memory.consent.clone(),
+        purposes: memory.purposes.clone(),
+        observe_time: memory.observe_time,
+        valid_from_time: memory.valid_from_time,
+        expire_time: memory.expire_time,
+        update_time: memory.update_time,
+        confirm_time: memory.confirm_time,
+        value_chars: memory.value_chars,
+    }
+}

@@ -1,0 +1,489 @@
+//! The write gate: one function and one table for every call that brings in a fact.
+//!
+//! First what the offer itself allows: kind, key, scope, value, source, lineage, blocks, screening, times. Then the
+//! state of the address decides, by [`moves`].
+
+use super::trust::lineage_sensitivity;
+use super::{Activates, Finding, Inference, Kind, LevelName, Policy, value_fits};
+use crate::memory::{
+    Address, Audience, Block, Confidence, Consent, Evidence, KindName, Memory, Outcome, PurposeName, Reason,
+    Sensitivity, Source, State, Text, Time, Trust,
+};
+
+/// By which call a fact comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Act {
+    /// `Capture`: never replaces a confirmed fact with another value.
+    Capture,
+    /// `Correct`, or a confirmation that names the version it saw: replaces it.
+    Replace,
+    /// `ConfirmCandidate` without a version.
+    Confirm,
+    /// `ConfirmCandidate` that names the version it saw.
+    ConfirmAndReplace,
+}
+
+impl Act {
+    const fn replaces(self) -> bool {
+        matches!(self, Self::Replace | Self::ConfirmAndReplace)
+    }
+
+    const fn confirms(self) -> bool {
+        matches!(self, Self::Confirm | Self::ConfirmAndReplace)
+    }
+}
+
+/// A fact as it is offered, after form and grants.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// Where it is to live.
+    pub address: Address,
+    /// The key is the new memory's own id.
+    pub own_key: bool,
+    /// What sort of fact.
+    pub kind: KindName,
+    /// The fact.
+    pub value: Text,
+    /// Where it came from.
+    pub source: Source,
+    /// Who vouches.
+    pub evidence: Evidence,
+    /// How sure; `None`: as its source's cap.
+    pub confidence: Option<Confidence>,
+    /// How harmful in the wrong hands; `None`: as its kind.
+    pub sensitivity: Option<Sensitivity>,
+    /// What the subject agreed to.
+    pub consent: Consent,
+    /// What it may be used for; empty: all that its kind allows.
+    pub purposes: Vec<PurposeName>,
+    /// When it was observed, never after `now`.
+    pub observe_time: Time,
+    /// First instant at which it holds.
+    pub valid_from_time: Option<Time>,
+    /// First instant at which it no longer holds; `None`: as its kind.
+    pub expire_time: Option<Time>,
+    /// Why, in the author's words.
+    pub change_reason: Text,
+    /// The subject confirms anew what was revoked.
+    pub accept_revoked: bool,
+}
+
+/// How things stand where the fact is to live.
+#[derive(Clone, Copy)]
+pub struct Standing<'a> {
+    /// What lies at the address.
+    pub current: Option<&'a Memory>,
+    /// The parents that were found and that the caller may see.
+    pub parents: &'a [Memory],
+    /// The blocks that the offer meets.
+    pub blocks: &'a [Block],
+}
+
+/// The fact as it would be stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    /// The value, after screening.
+    pub value: Text,
+    /// The source, after screening.
+    pub source: Source,
+    /// The reason given, after screening.
+    pub change_reason: Text,
+    /// The most that its lineage lets it be worth.
+    pub lineage_trust: Trust,
+    /// How sure, at most its source's cap.
+    pub confidence: Confidence,
+    /// How harmful: at least as its kind, its parents and what it replaces.
+    pub sensitivity: Sensitivity,
+    /// The end of its validity.
+    pub expire_time: Option<Time>,
+    /// The evidence counts.
+    pub confirmed: bool,
+}
+
+/// As what an activated fact is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Succession {
+    /// A new memory with a new id.
+    New,
+    /// The next version of what lies there, with a new value.
+    Replaces,
+    /// The next version of what lies there, with the same value: it confirms it.
+    Confirms,
+}
+
+/// What becomes of an offer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WriteDecision {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why, and remarks; in order.
+    pub reasons: Vec<Reason>,
+    /// The fact as it would be stored. `None` where it was rejected, or the kind is unknown.
+    pub settled: Option<Settled>,
+    /// As what, if activated.
+    pub succession: Succession,
+}
+
+/// What lies at the address, as far as it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lies {
+    /// Nothing, or something forgotten.
+    Nothing,
+    /// Something whose validity is over.
+    Expired,
+    /// The same value.
+    Same,
+    /// Another value, inferred.
+    OtherInferred,
+    /// Another value, confirmed.
+    OtherConfirmed,
+    /// Something deleted that can be restored.
+    Deleted,
+    /// Something quarantined.
+    Quarantined,
+}
+
+/// What the table says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Move {
+    /// In force.
+    Activate,
+    /// In force as inferred, if kind and source allow it; else held.
+    Infer,
+    /// In force if its evidence is stronger than what is there; else a duplicate.
+    ConfirmIfStronger,
+    /// Nothing to do.
+    Duplicate,
+    /// In force as inferred if observed later and no less confident; else held.
+    InferIfNewer,
+    /// In force if the caller named the version it saw; else held.
+    ReplaceIfSeen,
+    /// Held: it conflicts.
+    Conflict,
+    /// In force as a new memory if the subject confirmed it after the deletion; else held.
+    ReviveAnew,
+    /// Held: something deleted lies there.
+    HeldByDeletion,
+    /// Held: something quarantined lies there.
+    HeldByQuarantine,
+}
+
+/// The table of the write gate.
+#[must_use]
+pub const fn moves(lies: Lies, confirmed: bool) -> Move {
+    match (lies, confirmed) {
+        (Lies::Nothing | Lies::Expired | Lies::OtherInferred, true) => Move::Activate,
+        (Lies::Nothing | Lies::Expired, false) => Move::Infer,
+        (Lies::Same, true) => Move::ConfirmIfStronger,
+        (Lies::Same, false) => Move::Duplicate,
+        (Lies::OtherInferred, false) => Move::InferIfNewer,
+        (Lies::OtherConfirmed, true) => Move::ReplaceIfSeen,
+        (Lies::OtherConfirmed, false) => Move::Conflict,
+        (Lies::Deleted, true) => Move::ReviveAnew,
+        (Lies::Deleted, false) => Move::HeldByDeletion,
+        (Lies::Quarantined, _) => Move::HeldByQuarantine,
+    }
+}
+
+/// Decides on one offer.
+#[must_use]
+pub fn write(policy: &Policy, act: Act, offer: &Offer, standing: Standing<'_>, now: Time) -> WriteDecision {
+    let mut reasons = Vec::new();
+    let Some(kind) = policy.kinds.get(&offer.kind) else {
+        return rejected(vec![Reason::KindUnknown]);
+    };
+    form(policy, kind, offer, &mut reasons);
+    lineage(policy, offer, standing, &mut reasons);
+    blocks(offer, standing, &mut reasons);
+    let settled = settle(policy, kind, act, offer, standing, now, &mut reasons);
+    if settled.expire_time.is_some_and(|expire_time| expire_time <= now) {
+        reasons.push(Reason::AlreadyExpired);
+    }
+    let lies = lies(policy, offer, &settled, standing.current, now);
+    if observed_before(offer, lies, standing.current) {
+        reasons.push(Reason::ObservationOlder);
+    }
+    if reasons.iter().any(|reason| rejects(*reason)) {
+        return rejected(reasons);
+    }
+    let (outcome, succession) = apply(policy, kind, act, offer, &settled, lies, standing.current, &mut reasons);
+    finish(outcome, reasons, settled, succession)
+}
+
+fn rejected(mut reasons: Vec<Reason>) -> WriteDecision {
+    sort(&mut reasons);
+    WriteDecision { outcome: Outcome::Rejected, reasons, settled: None, succession: Succession::New }
+}
+
+/// A duplicate writes nothing, so that remarks on how it would be stored are not told. Whatever would be in force is
+/// held if anything holds it.
+fn finish(outcome: Outcome, mut reasons: Vec<Reason>, settled: Settled, succession: Succession) -> WriteDecision {
+    if outcome == Outcome::Duplicate {
+        return WriteDecision { outcome, reasons: Vec::new(), settled: Some(settled), succession };
+    }
+    sort(&mut reasons);
+    let outcome = if reasons.iter().all(|reason| remark(*reason)) { outcome } else { Outcome::Held };
+    WriteDecision { outcome, reasons, settled: Some(settled), succession }
+}
+
+fn sort(reasons: &mut Vec<Reason>) {
+    reasons.sort_unstable();
+    reasons.dedup();
+}
+
+const fn rejects(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::KindUnknown
+            | Reason::KeyNotAllowed
+            | Reason::ScopeNotAllowed
+            | Reason::AudienceNotAllowed
+            | Reason::PurposeNotAllowed
+            | Reason::ValueNotAllowed
+            | Reason::SourceKindUnknown
+            | Reason::LineageRejected
+            | Reason::SecretDetected
+            | Reason::ObservationOlder
+            | Reason::AlreadyExpired
+            | Reason::AlreadyDecided
+            | Reason::SourceRevoked
+    )
+}
+
+const fn remark(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::PersonalDataMarked | Reason::PersonalDataRedacted | Reason::LifeShortened | Reason::ConfidenceCapped
+    )
+}
+
+fn form(policy: &Policy, kind: &Kind, offer: &Offer, reasons: &mut Vec<Reason>) {
+    let audience = offer.address.owner.audience();
+    if !(kind.keys.allow(&offer.address.key) || (kind.many && offer.own_key)) {
+        reasons.push(Reason::KeyNotAllowed);
+    }
+    if !kind.levels.contains(&LevelName::of(&offer.address.level)) {
+        reasons.push(Reason::ScopeNotAllowed);
+    }
+    if !kind.audiences.contains(&audience) {
+        reasons.push(Reason::AudienceNotAllowed);
+    }
+    let known = |purpose: &PurposeName| policy.purposes.contains_key(purpose);
+    if !offer.purposes.iter().all(|purpose| kind.purposes.contains(purpose))
+        || !offer.consent.purposes().iter().all(known)
+    {
+        reasons.push(Reason::PurposeNotAllowed);
+    }
+    if offer.source.kind.is_some() && policy.source_rule(&offer.source).is_none() {
+        reasons.push(Reason::SourceKindUnknown);
+    }
+}
+
+fn lineage(policy: &Policy, offer: &Offer, standing: Standing<'_>, reasons: &mut Vec<Reason>) {
+    let source = &offer.source;
+    let required = policy.source_rule(source).is_some_and(|rule| rule.lineage_required);
+    if required && !source.has_lineage() {
+        reasons.push(Reason::LineageMissing);
+    }
+    let found = |id| standing.parents.iter().find(|parent| parent.id == id);
+    let own = standing.current.map(|current| current.id);
+    let loops = |parent: &Memory| Some(parent.id) == own || own.is_some_and(|own| parent.source.parents.contains(&own));
+    if !source.parents.iter().all(|id| found(*id).is_some_and(|parent| !loops(parent))) {
+        reasons.push(Reason::LineageRejected);
+    }
+    if standing.parents.iter().any(|parent| matches!(parent.state, State::Deleted | State::Forgotten)) {
+        reasons.push(Reason::SourceRevoked);
+    }
+    let widens = offer.address.owner.audience() == Audience::Shared
+        && standing.parents.iter().any(|parent| parent.address.owner.audience() == Audience::Personal);
+    if widens {
+        reasons.push(Reason::AudienceNotAllowed);
+    }
+}
+
+/// What was deleted, forgotten or revoked stays away, unless the subject confirms it anew and knows that it was.
+fn blocks(offer: &Offer, standing: Standing<'_>, reasons: &mut Vec<Reason>) {
+    let confirmed_anew = |block: &Block| {
+        offer.accept_revoked
+            && offer.evidence == Evidence::UserConfirmed
+            && offer.address.owner.subject().is_some()
+            && offer.observe_time > block.since
+    };
+    if !standing.blocks.iter().all(confirmed_anew) {
+        reasons.push(Reason::SourceRevoked);
+    }
+}
+
+fn settle(
+    policy: &Policy,
+    kind: &Kind,
+    act: Act,
+    offer: &Offer,
+    standing: Standing<'_>,
+    now: Time,
+    reasons: &mut Vec<Reason>,
+) -> Settled {
+    let confirmed = kind.strength(offer.evidence, offer.address.owner.audience()).is_some();
+    let mut screen = Screen { policy, reasons, instruction_allowed: act.confirms() && confirmed };
+    let value = screen.text(&offer.value);
+    let reference = screen.text(&offer.source.reference);
+    let parent_references = offer.source.parent_references.iter().map(|text| screen.text(text)).collect();
+    let change_reason = screen.text(&offer.change_reason);
+    if !value_fits(&kind.value, value.expose()) {
+        reasons.push(Reason::ValueNotAllowed);
+    }
+    let mut sensitivity = offer.sensitivity.unwrap_or(kind.sensitivity).max(kind.sensitivity);
+    if reasons.contains(&Reason::PersonalDataMarked) {
+        sensitivity = sensitivity.max(Sensitivity::Personal);
+    }
+    let replaced =
+        standing.current.filter(|current| current.state != State::Forgotten).map(|current| current.sensitivity);
+    sensitivity =
+        [lineage_sensitivity(standing.parents), replaced].into_iter().flatten().fold(sensitivity, Sensitivity::max);
+    let source =
+        Source { kind: offer.source.kind.clone(), reference, parents: offer.source.parents.clone(), parent_references };
+    let (source, lineage_trust, cap) = match policy.confirming_sources.get(&offer.evidence) {
+        // Confirming is the one way up: the source is the confirming act, and what it was before no longer counts.
+        Some(confirming) if act.confirms() && confirmed => confirmed_source(policy, confirming, source),
+        _ => {
+            let lineage_trust = policy.lineage_trust(&source, standing.parents);
+            let cap = policy.confidence_cap(&source);
+            (source, lineage_trust, cap)
+        }
+    };
+    let stated = if act.confirms() && confirmed { None } else { offer.confidence };
+    if stated.is_some_and(|stated| stated > cap) {
+        reasons.push(Reason::ConfidenceCapped);
+    }
+    let confidence = stated.unwrap_or(cap).min(cap);
+    let expire_time = life(kind, act, offer, now, reasons);
+    Settled { value, source, change_reason, lineage_trust, confidence, sensitivity, expire_time, confirmed }
+}
+
+fn confirmed_source(
+    policy: &Policy,
+    confirming: &crate::memory::SourceKindName,
+    mut source: Source,
+) -> (Source, Trust, Confidence) {
+    source.kind = Some(confirming.clone());
+    let cap = policy.confidence_cap(&source);
+    (source, Trust::Verified, cap)
+}
+
+struct Screen<'a> {
+    policy: &'a Policy,
+    reasons: &'a mut Vec<Reason>,
+    instruction_allowed: bool,
+}
+
+impl Screen<'_> {
+    fn text(&mut self, text: &Text) -> Text {
+        if text.is_empty() {
+            return text.clone();
+        }
+        let screened = self.policy.screening.screen(text.expose());
+        for finding in screened.findings {
+            match finding {
+                Finding::Secret => self.reasons.push(Reason::SecretDetected),
+                Finding::PersonalDataMarked => self.reasons.push(Reason::PersonalDataMarked),
+                Finding::PersonalDataRedacted => self.reasons.push(Reason::PersonalDataRedacted),
+                Finding::InstructionLike if self.instruction_allowed => {}
+                Finding::InstructionLike => self.reasons.push(Reason::InstructionLike),
+            }
+        }
+        Text::new(screened.text)
+    }
+}
+
+/// The end of its validity. A life is counted from when the fact was observed, or confirmed, or begins to hold.
+fn life(kind: &Kind, act: Act, offer: &Offer, now: Time, reasons: &mut Vec<Reason>) -> Option<Time> {
+    let fresh = if act.confirms() { now } else { offer.observe_time };
+    let begin = offer.valid_from_time.map_or(fresh, |valid_from_time| valid_from_time.max(fresh));
+    let longest = kind.longest_life.map(|life| begin.plus(life));
+    let default = kind.default_life.map(|life| begin.plus(life)).or(longest);
+    match (offer.expire_time, longest) {
+        (Some(asked), Some(longest)) if asked > longest => {
+            reasons.push(Reason::LifeShortened);
+            Some(longest)
+        }
+        (Some(asked), _) => Some(asked),
+        (None, _) => default,
+    }
+}
+
+fn lies(policy: &Policy, offer: &Offer, settled: &Settled, current: Option<&Memory>, now: Time) -> Lies {
+    let Some(current) = current else { return Lies::Nothing };
+    match current.state {
+        State::Forgotten => Lies::Nothing,
+        State::Deleted => Lies::Deleted,
+        State::Quarantined => Lies::Quarantined,
+        State::Active if current.expired_at(now) => Lies::Expired,
+        State::Active if current.kind == offer.kind && current.value.as_ref() == Some(&settled.value) => Lies::Same,
+        State::Active if policy.is_inferred(current) => Lies::OtherInferred,
+        State::Active => Lies::OtherConfirmed,
+    }
+}
+
+/// Whether it was observed before what it would stand in for. Equal is allowed.
+fn observed_before(offer: &Offer, lies: Lies, current: Option<&Memory>) -> bool {
+    matches!(lies, Lies::Expired | Lies::OtherInferred | Lies::OtherConfirmed)
+        && current.is_some_and(|current| offer.observe_time < current.observe_time)
+}
+
+#[expect(clippy::too_many_arguments, reason = "the rows of one table; a struct for them would have this one use")]
+fn apply(
+    policy: &Policy,
+    kind: &Kind,
+    act: Act,
+    offer: &Offer,
+    settled: &Settled,
+    lies: Lies,
+    current: Option<&Memory>,
+    reasons: &mut Vec<Reason>,
+) -> (Outcome, Succession) {
+    let next = if lies == Lies::Nothing { Succession::New } else { Succession::Replaces };
+    let may_infer = kind.inference == Inference::LowRisk
+        && policy.source_rule(&offer.source).is_some_and(|rule| rule.activates == Activates::AsKindAllows);
+    let mut hold = |reason| {
+        reasons.push(reason);
+        (Outcome::Held, next)
+    };
+    match moves(lies, settled.confirmed) {
+        Move::Activate => (Outcome::Activated, next),
+        Move::Infer if may_infer => (Outcome::Activated, next),
+        Move::InferIfNewer if may_infer && newer(offer, settled, current) => (Outcome::Activated, next),
+        Move::Infer => hold(Reason::EvidenceTooWeak),
+        Move::InferIfNewer if !may_infer => hold(Reason::EvidenceTooWeak),
+        Move::ConfirmIfStronger if stronger(kind, offer, current) => (Outcome::Activated, Succession::Confirms),
+        Move::ConfirmIfStronger | Move::Duplicate => (Outcome::Duplicate, next),
+        Move::ReplaceIfSeen if act.replaces() => (Outcome::Activated, next),
+        Move::InferIfNewer | Move::ReplaceIfSeen | Move::Conflict => hold(Reason::ConflictsWithCurrent),
+        Move::ReviveAnew if confirmed_since(offer, current) => (Outcome::Activated, Succession::New),
+        Move::ReviveAnew | Move::HeldByDeletion => hold(Reason::AddressDeleted),
+        Move::HeldByQuarantine => hold(Reason::Quarantined),
+    }
+}
+
+fn newer(offer: &Offer, settled: &Settled, current: Option<&Memory>) -> bool {
+    current.is_some_and(|current| {
+        offer.observe_time > current.observe_time && Some(settled.confidence) >= current.confidence
+    })
+}
+
+fn stronger(kind: &Kind, offer: &Offer, current: Option<&Memory>) -> bool {
+    let audience = offer.address.owner.audience();
+    let new = kind.strength(offer.evidence, audience);
+    let old = current.and_then(|current| kind.strength(current.evidence, audience));
+    match (new, old) {
+        (Some(new), Some(old)) => new < old,
+        (Some(_), None) => true,
+        (None, _) => false,
+    }
+}
+
+/// Whether the subject, and nobody else, confirmed it after the deletion.
+fn confirmed_since(offer: &Offer, current: Option<&Memory>) -> bool {
+    offer.evidence == Evidence::UserConfirmed
+        && offer.address.owner.subject().is_some()
+        && current.is_some_and(|deleted| offer.observe_time > deleted.update_time)
+}
