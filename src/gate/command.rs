@@ -139,7 +139,7 @@ pub struct ListCandidates {
     /// At most so many, 1 to 200.
     pub page_size: u32,
     /// From the reply before; empty: the first page.
-    pub page_token: String,
+    pub page_token: Vec<u8>,
 }
 
 /// `Recall`, and what `ExplainRecall` explains.
@@ -195,7 +195,7 @@ pub struct ListMemories {
     /// At most so many, 1 to 200.
     pub page_size: u32,
     /// From the reply before; empty: the first page.
-    pub page_token: String,
+    pub page_token: Vec<u8>,
 }
 
 /// `Delete` and `Restore`.

@@ -78,3 +78,33 @@ pub enum Error {
     #[error("a defect of the service; its log says more")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
+
+impl Error {
+    /// The reason's name on the wire and in the record.
+    #[must_use]
+    pub const fn reason(&self) -> &'static str {
+        match self {
+            Self::Invalid(_) => "FIELD_INVALID",
+            Self::PurposeUnknown => "PURPOSE_UNKNOWN",
+            Self::RequestIdReused => "REQUEST_ID_REUSED",
+            Self::PageTokenInvalid => "PAGE_TOKEN_INVALID",
+            Self::GrantMissing(_) => "GRANT_MISSING",
+            Self::ScopeNotHeld => "SCOPE_NOT_HELD",
+            Self::SubjectNotHeld => "SUBJECT_NOT_HELD",
+            Self::EvidenceNotHeld(_) => "EVIDENCE_NOT_HELD",
+            Self::SourceKindNotHeld(_) => "SOURCE_KIND_NOT_HELD",
+            Self::NotFound => "NOT_FOUND",
+            Self::VersionConflict(_) => "VERSION_CONFLICT",
+            Self::JudgementContended => "JUDGEMENT_CONTENDED",
+            Self::MemoryDeleted => "MEMORY_DELETED",
+            Self::MemoryNotDeleted => "MEMORY_NOT_DELETED",
+            Self::MemoryForgotten => "MEMORY_FORGOTTEN",
+            Self::MemoryExpired => "MEMORY_EXPIRED",
+            Self::AddressTaken => "ADDRESS_TAKEN",
+            Self::SourceRevoked => "SOURCE_REVOKED",
+            Self::StoreUnavailable(_) => "STORE_UNAVAILABLE",
+            Self::LedgerUnavailable(_) => "LEDGER_UNAVAILABLE",
+            Self::Internal(_) => "INTERNAL",
+        }
+    }
+}

@@ -12,7 +12,7 @@ pub enum IdFault {
     /// Nothing there.
     #[error("must not be empty")]
     Empty,
-    /// More than [`MAX_ID_CHARS`] characters.
+    /// More than 128 characters.
     #[error("must have at most 128 characters")]
     TooLong,
     /// Nothing that can be seen.
@@ -27,7 +27,7 @@ pub enum IdFault {
 }
 
 /// Longest id, in Unicode scalar values.
-pub const MAX_ID_CHARS: usize = 128;
+const MAX_ID_CHARS: usize = 128;
 
 fn check(id: &str) -> Result<(), IdFault> {
     if id.is_empty() {

@@ -1,0 +1,165 @@
+//! `Delete` and `Restore`: a memory goes out of use at once, and may come back.
+
+use super::call::{ATTEMPTS, Call};
+use super::command::ChangeDeleted;
+use super::replay::{Met, Payload};
+use super::{Error, Gate};
+use crate::identity::Caller;
+use crate::memory::{
+    Address, Audience, Block, BlockCause, Disposition, Evidence, Memory, MemoryId, Nominator, Receipt, State, Subject,
+    Time, Verdict, Version,
+};
+use crate::policy::attributes;
+use crate::store::{Announcement, Expect, Place, PlaceRequest, Write};
+
+/// Which way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Delete,
+    Restore,
+}
+
+impl Gate {
+    /// Takes a memory out of use. Nothing that starts after this returned shows or accepts it (I12).
+    ///
+    /// # Errors
+    /// Grants, existence, the version, the state, the store.
+    pub async fn delete(&self, caller: &Caller, command: ChangeDeleted) -> Result<Receipt, Error> {
+        self.change_deleted(caller, "Delete", command, Turn::Delete).await
+    }
+
+    /// Brings a deleted memory back into use.
+    ///
+    /// # Errors
+    /// Grants, existence, the version, the state, the store.
+    pub async fn restore(&self, caller: &Caller, command: ChangeDeleted) -> Result<Receipt, Error> {
+        self.change_deleted(caller, "Restore", command, Turn::Restore).await
+    }
+
+    async fn change_deleted(
+        &self,
+        caller: &Caller,
+        method: &'static str,
+        command: ChangeDeleted,
+        turn: Turn,
+    ) -> Result<Receipt, Error> {
+        let call = self.begin(caller, method, command.subject.as_ref()).await?;
+        call.require_evidence(command.evidence).await?;
+        let payload = Payload::from(&command);
+        for _ in 0..ATTEMPTS {
+            let attempt = match call.replayed(command.request_id, &payload).await? {
+                Met::Before(receipt) => return Ok(receipt),
+                Met::New(attempt) => attempt,
+            };
+            let memory = call.find(&command.memory).await?;
+            call.require_deciding(&memory, command.evidence).await?;
+            let place = call.place_of(&memory).await?;
+            let now = call.now(place.newest_update_time);
+            let turned = match turned(turn, &memory, &place, command.expected_version, now) {
+                Ok(turned) => turned,
+                Err(error) => return Err(call.refuse(error).await),
+            };
+            let mut judgement = call.judgement(now);
+            judgement.revisions = vec![place.revision.clone()];
+            judgement.evidence = command.evidence;
+            judgement.disposition = Disposition::Done;
+            judgement.verdicts = vec![Verdict {
+                subject: Subject::Memory(turned.id),
+                reasons: Vec::new(),
+                nominator: Nominator::Name,
+                nomination: None,
+                attributes: Some(attributes(&call.policy, &turned)),
+            }];
+            let receipt = Receipt {
+                decision_id: judgement.decision_id,
+                policy_version: call.policy.version,
+                outcome: None,
+                reasons: Vec::new(),
+                memory_id: Some(turned.id),
+                candidate_id: None,
+                version: Some(turned.version),
+                value_version: Some(turned.value_version),
+                expire_time: turned.expire_time,
+                replayed: false,
+            };
+            let owner = turned.address.owner.clone();
+            let mut change = call.change(owner.clone(), judgement);
+            change.expect = expectations(&memory, &place);
+            change.announce = Some(match turn {
+                Turn::Delete => Announcement::Deleted,
+                Turn::Restore => Announcement::Restored,
+            });
+            change.writes = vec![blocking(turn, &turned, now), Write::Memory(Box::new(turned))];
+            change.replay = attempt.map(|attempt| attempt.record(&receipt, now));
+            if call.commit(change).await?.is_some() {
+                return Ok(receipt);
+            }
+        }
+        Err(call.refuse(Error::JudgementContended).await)
+    }
+}
+
+impl Call<'_> {
+    /// The evidence is of somebody whose decision it is: for shared memories an operator's.
+    async fn require_deciding(&self, memory: &Memory, evidence: Evidence) -> Result<(), Error> {
+        let audience = memory.address.owner.audience();
+        self.require_audience_writable(audience).await?;
+        if audience == Audience::Shared && evidence != Evidence::OperatorVerified {
+            return Err(self.refuse(Error::EvidenceNotHeld("attest:operator_verified".to_owned())).await);
+        }
+        Ok(())
+    }
+
+    async fn place_of(&self, memory: &Memory) -> Result<Place, Error> {
+        let request = PlaceRequest {
+            address: memory.address.clone(),
+            reach: self.reach(),
+            references: Vec::new(),
+            parents: Vec::new(),
+        };
+        self.gate.store.place(&request).await.map_err(Error::StoreUnavailable)
+    }
+}
+
+/// The next version, or why there is none: first the version, then the state.
+fn turned(turn: Turn, memory: &Memory, place: &Place, seen: Version, now: Time) -> Result<Memory, Error> {
+    if memory.version != seen {
+        return Err(Error::VersionConflict(memory.version));
+    }
+    let at_address = place.current.as_ref().is_some_and(|current| current.id == memory.id);
+    match (turn, memory.state) {
+        (_, State::Forgotten) => return Err(Error::MemoryForgotten),
+        (Turn::Delete, State::Deleted) => return Err(Error::MemoryDeleted),
+        (Turn::Restore, State::Active | State::Quarantined) => return Err(Error::MemoryNotDeleted),
+        (Turn::Restore, State::Deleted) if !at_address => return Err(Error::AddressTaken),
+        (Turn::Restore, State::Deleted) if memory.expired_at(now) => return Err(Error::MemoryExpired),
+        (Turn::Restore, State::Deleted) | (Turn::Delete, State::Active | State::Quarantined) => {}
+    }
+    Ok(Memory {
+        version: memory.version.next(),
+        state: if turn == Turn::Delete { State::Deleted } else { State::Active },
+        update_time: now,
+        ..memory.clone()
+    })
+}
+
+fn blocking(turn: Turn, memory: &Memory, now: Time) -> Write {
+    let owner = memory.address.owner.clone();
+    match turn {
+        Turn::Restore => Write::Unblock(owner, memory.id),
+        Turn::Delete => Write::Block {
+            block: Block { owner, cause: BlockCause::Deleted, memory_id: Some(memory.id), since: now },
+            reference: memory.source.reference.clone(),
+            key: memory.address.key.clone(),
+        },
+    }
+}
+
+fn expectations(memory: &Memory, place: &Place) -> Vec<Expect> {
+    let at = |address: &Address, at: Option<(MemoryId, Version)>| Expect::Address(address.clone(), at);
+    vec![
+        at(&memory.address, place.current.as_ref().map(|current| (current.id, current.version))),
+        Expect::Memory(memory.id, memory.version),
+        Expect::BlockEpoch(memory.address.owner.clone(), place.block_epoch),
+    ]
+}

@@ -1,0 +1,165 @@
+//! `ListMemories`: memories page by page, each with the gate's word on it.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::call::{ATTEMPTS, Call};
+use super::command::{ListMemories, ListRange};
+use super::{Admitted, Error, Gate};
+use crate::identity::Caller;
+use crate::memory::{
+    Audience, Candidate, CandidateId, Key, Level, Memory, Nominator, Owner, ProjectId, ScopeRevision, SubjectId,
+    TaskId, Time,
+};
+use crate::policy::{Access, Purpose, Terms, candidate_verdict, stale_time_of, verdict_on};
+use crate::store::{Expect, Position, Range};
+
+/// Where a page ended.
+#[derive(Serialize, Deserialize)]
+enum Cursor {
+    /// Behind this memory.
+    Memory { owner: String, project: String, task: String, key: String },
+    /// Behind this candidate; a nil id stands before the first.
+    Candidate { create_time: i64, id: Uuid },
+}
+
+/// Rows of one page.
+#[derive(Default)]
+struct Page {
+    memories: Vec<Memory>,
+    candidates: Vec<Candidate>,
+    revisions: Vec<ScopeRevision>,
+    newest_update_time: Option<Time>,
+    next: Option<Cursor>,
+}
+
+impl Gate {
+    /// Judges one page of memories, each in its own scope.
+    ///
+    /// # Errors
+    /// Grants, the purpose, the page token, the store, the ledger.
+    pub async fn list_memories(&self, caller: &Caller, command: ListMemories) -> Result<Admitted, Error> {
+        let call = self.begin(caller, "ListMemories", command.subject.as_ref()).await?;
+        let policy = call.policy.clone();
+        let purpose = call.purpose(&policy, &command.purpose).await?;
+        let range = call.range(purpose, &command.range);
+        let binding = call.page_binding(&filter(&command, &range));
+        if let ListRange::Scope(scope) = &command.range {
+            call.require_level(&scope.level).await?;
+        }
+        for _ in 0..ATTEMPTS {
+            let cursor = call.open_page::<Cursor>(&binding, &command.page_token)?;
+            let page = call.page(purpose, &range, cursor, command.page_size).await?;
+            let holds_level = |level: &_| caller.holds_level(level);
+            let terms = Terms {
+                policy: &policy,
+                purpose,
+                context: None,
+                min_confidence: None,
+                viewpoint: call.viewpoint(&holds_level),
+                now: call.now(page.newest_update_time),
+            };
+            let mut judgement = call.judgement(terms.now);
+            judgement.purpose = Some(command.purpose.clone());
+            judgement.stale_time = page.memories.iter().filter_map(|memory| stale_time_of(&terms, memory)).min();
+            judgement.revisions = page.revisions;
+            let listed = page.memories.iter().map(|memory| verdict_on(&terms, memory, Nominator::All));
+            let held = page.candidates.iter().map(|held| candidate_verdict(&policy, held, Nominator::All));
+            judgement.verdicts = listed.chain(held).collect();
+            let admitted: Vec<bool> = judgement.verdicts.iter().map(crate::memory::Verdict::accepted).collect();
+            let candidates = page.candidates.iter().map(|candidate| Expect::Candidate(candidate.id)).collect();
+            if let Some(recorded) = call.record_with(judgement, candidates).await? {
+                let shown =
+                    page.memories.into_iter().zip(admitted).map(|(memory, admitted)| call.show(memory, admitted));
+                return Ok(Admitted {
+                    recorded,
+                    shown: shown.collect(),
+                    next_page_token: page.next.and_then(|cursor| call.seal_page(&binding, &cursor)),
+                });
+            }
+        }
+        Err(call.refuse(Error::JudgementContended).await)
+    }
+}
+
+impl Call<'_> {
+    fn range(&self, purpose: &Purpose, range: &ListRange) -> Range {
+        match range {
+            ListRange::Scope(scope) => Range::One(self.owner(scope.audience), scope.level.clone()),
+            ListRange::AllProjects if purpose.access == Access::Subject => Range::Owner(self.owner(Audience::Personal)),
+            ListRange::AllProjects => Range::All,
+        }
+    }
+
+    /// One page. For the subject's own access the candidates follow the memories.
+    async fn page(&self, purpose: &Purpose, range: &Range, cursor: Option<Cursor>, size: u32) -> Result<Page, Error> {
+        let with_candidates = purpose.access == Access::Subject;
+        let after = match &cursor {
+            None => None,
+            Some(Cursor::Memory { owner, project, task, key }) => {
+                Some(position(owner, project, task, key).ok_or(Error::PageTokenInvalid)?)
+            }
+            Some(Cursor::Candidate { create_time, id }) => {
+                let after = (!id.is_nil()).then_some((Time::from_micros(*create_time), CandidateId(*id)));
+                return self.candidate_page(range, after, size).await;
+            }
+        };
+        let read = self.gate.store.memories(&self.reach(), range, after.as_ref(), size).await;
+        let read = read.map_err(Error::StoreUnavailable)?;
+        let next = match read.memories.last() {
+            Some(last) if read.more => Some(Cursor::Memory {
+                owner: last.address.owner.as_str().to_owned(),
+                project: last.address.level.project().to_owned(),
+                task: last.address.level.task().to_owned(),
+                key: last.address.key.as_str().to_owned(),
+            }),
+            _ => with_candidates.then_some(Cursor::Candidate { create_time: 0, id: Uuid::nil() }),
+        };
+        let mut memories = read.memories;
+        memories.retain(|memory| self.sees(memory));
+        let revisions =
+            read.revisions.into_iter().filter(|revision| self.caller.holds_level(&revision.level)).collect();
+        Ok(Page { memories, revisions, newest_update_time: read.newest_update_time, next, ..Page::default() })
+    }
+
+    async fn candidate_page(
+        &self,
+        range: &Range,
+        after: Option<(Time, CandidateId)>,
+        size: u32,
+    ) -> Result<Page, Error> {
+        let now = self.gate.clock.now();
+        let read = self.gate.store.candidates(&self.reach(), range, after, size, now).await;
+        let read = read.map_err(Error::StoreUnavailable)?;
+        let next = read
+            .candidates
+            .last()
+            .filter(|_| read.more)
+            .map(|last| Cursor::Candidate { create_time: last.create_time.micros(), id: last.id.0 });
+        let mut candidates = read.candidates;
+        candidates.retain(|candidate| self.sees_candidate(candidate));
+        Ok(Page { candidates, next, ..Page::default() })
+    }
+}
+
+/// What a token is bound to beside the caller: the purpose and the scopes.
+fn filter<'a>(command: &'a ListMemories, range: &'a Range) -> Vec<&'a str> {
+    let purpose = command.purpose.as_str();
+    match range {
+        Range::One(owner, level) => {
+            vec![purpose, "one", owner.as_str(), level.name(), level.project(), level.task()]
+        }
+        Range::Owner(owner) => vec![purpose, "owner", owner.as_str()],
+        Range::All => vec![purpose, "all"],
+    }
+}
+
+fn position(owner: &str, project: &str, task: &str, key: &str) -> Option<Position> {
+    let owner = if owner.is_empty() { Owner::SHARED } else { Owner::personal(SubjectId::new(owner).ok()?) };
+    let level = match (project, task) {
+        ("", "") => Level::General,
+        (project, "") => Level::Project(ProjectId::new(project).ok()?),
+        (project, task) => Level::Task(ProjectId::new(project).ok()?, TaskId::new(task).ok()?),
+    };
+    Some(Position { owner, level, key: Key::new(key).ok()? })
+}

@@ -1,0 +1,341 @@
+//! What every call of the write gate does: read the place, decide, commit, answer.
+
+use tracing::Instrument;
+
+use super::call::{ATTEMPTS, Call};
+use super::replay::{Attempt, Met, Payload};
+use super::{Error, ids};
+use crate::identity::Verb;
+use crate::memory::{
+    Candidate, CandidateId, Consent, Disposition, Memory, MemoryId, Nominator, Outcome, Reason, Receipt, RequestId,
+    State, Subject, Text, Time, Verdict, Version,
+};
+use crate::policy::{Act, Offer, Settled, Standing, Succession, WriteDecision, attributes, candidate_verdict, write};
+use crate::store::{Announcement, Change, Expect, Place, PlaceRequest, Write};
+
+/// A fact on its way through the write gate.
+pub(super) struct Proposal {
+    /// By which call.
+    pub(super) act: Act,
+    /// The fact. Its `observe_time` is set from `observed` when it is judged.
+    pub(super) offer: Offer,
+    /// When it was observed; `None`: now.
+    pub(super) observed: Option<Time>,
+    /// What the caller saw at the address.
+    pub(super) expected: Expected,
+    /// The candidate that it was until now.
+    pub(super) candidate: Option<CandidateId>,
+    /// The id, if it becomes a new memory.
+    pub(super) new_id: MemoryId,
+    /// Only ask.
+    pub(super) validate_only: bool,
+    /// Which attempt.
+    pub(super) request_id: Option<RequestId>,
+}
+
+/// What the caller saw at the address.
+pub(super) enum Expected {
+    /// It did not say.
+    Unstated,
+    /// Nothing.
+    Nothing,
+    /// Whatever is there, at this version.
+    Version(Version),
+    /// This memory, at this version.
+    Memory(MemoryId, Version),
+}
+
+impl Expected {
+    /// From a version as requests state it: 0 is nothing.
+    pub(super) fn stated(version: Option<Version>) -> Self {
+        match version {
+            None => Self::Unstated,
+            Some(Version(0)) => Self::Nothing,
+            Some(version) => Self::Version(version),
+        }
+    }
+
+    fn check(&self, current: Option<&Memory>) -> Result<(), Error> {
+        let there = current.filter(|memory| memory.state != State::Forgotten);
+        match (self, there) {
+            (Self::Unstated, _) | (Self::Nothing, None) => Ok(()),
+            (Self::Version(_), None) => Err(Error::VersionConflict(Version(0))),
+            // Another memory has taken the address: the one that was named is deleted for good.
+            (Self::Memory(id, _), Some(memory)) if *id != memory.id => Err(Error::MemoryDeleted),
+            (Self::Memory(..), None) => Err(Error::NotFound),
+            (Self::Version(seen) | Self::Memory(_, seen), Some(memory)) if *seen == memory.version => Ok(()),
+            (Self::Nothing | Self::Version(_) | Self::Memory(..), Some(memory)) => {
+                Err(Error::VersionConflict(memory.version))
+            }
+        }
+    }
+}
+
+impl Call<'_> {
+    /// Puts a proposal through the write gate.
+    pub(super) async fn propose(&self, mut proposal: Proposal, payload: &Payload) -> Result<Receipt, Error> {
+        for _ in 0..ATTEMPTS {
+            let request_id = proposal.request_id.filter(|_| !proposal.validate_only);
+            let attempt = match self.replayed(request_id, payload).await? {
+                Met::Before(receipt) => return Ok(receipt),
+                Met::New(attempt) => attempt,
+            };
+            let mut place = self.place(&proposal.offer).await?;
+            place.parents.retain(|parent| self.sees(parent));
+            let now = self.now(place.newest_update_time);
+            proposal.offer.observe_time = proposal.observed.map_or(now, |observed| observed.min(now));
+            if let Err(error) = proposal.expected.check(place.current.as_ref()) {
+                return Err(self.refuse(error).await);
+            }
+            let standing = Standing { current: place.current.as_ref(), parents: &place.parents, blocks: &place.blocks };
+            let decision = tracing::info_span!("judge")
+                .in_scope(|| write(&self.policy, proposal.act, &proposal.offer, standing, now));
+            let (change, receipt) = self.carry_out(&proposal, &place, decision, attempt.as_ref(), now);
+            if self.commit(change).await?.is_some() {
+                return Ok(receipt);
+            }
+        }
+        Err(self.refuse(Error::JudgementContended).await)
+    }
+
+    async fn place(&self, offer: &Offer) -> Result<Place, Error> {
+        let source = &offer.source;
+        let references = std::iter::once(&source.reference)
+            .chain(&source.parent_references)
+            .filter(|reference| !reference.is_empty())
+            .cloned()
+            .collect();
+        let request = PlaceRequest {
+            address: offer.address.clone(),
+            reach: self.reach(),
+            references,
+            parents: source.parents.clone(),
+        };
+        self.gate.store.place(&request).instrument(tracing::info_span!("load")).await.map_err(Error::StoreUnavailable)
+    }
+
+    fn carry_out(
+        &self,
+        proposal: &Proposal,
+        place: &Place,
+        decision: WriteDecision,
+        attempt: Option<&Attempt>,
+        now: Time,
+    ) -> (Change, Receipt) {
+        let offer = &proposal.offer;
+        let mut judgement = self.judgement(now);
+        judgement.revisions = vec![place.revision.clone()];
+        judgement.evidence = offer.evidence;
+        judgement.validate_only = proposal.validate_only;
+        judgement.disposition = Disposition::Decided { outcome: decision.outcome, reasons: decision.reasons.clone() };
+        let mut receipt = Receipt {
+            decision_id: judgement.decision_id,
+            policy_version: self.policy.version,
+            outcome: Some(decision.outcome),
+            reasons: decision.reasons.clone(),
+            memory_id: None,
+            candidate_id: None,
+            version: None,
+            value_version: None,
+            expire_time: None,
+            replayed: false,
+        };
+        if let Some(current) = place.current.as_ref().filter(|memory| self.sees(memory)) {
+            name(&mut receipt, current);
+        }
+        let mut writes = Vec::new();
+        let mut announce = None;
+        match (decision.outcome, decision.settled) {
+            (Outcome::Activated, Some(settled)) => {
+                let memory = self.memory(proposal, place.current.as_ref(), settled, decision.succession, now);
+                name(&mut receipt, &memory);
+                receipt.expire_time = memory.expire_time;
+                judgement.verdicts = vec![written(self, &memory)];
+                writes.push(Write::Memory(Box::new(memory)));
+                writes.extend(proposal.candidate.map(Write::EraseCandidate));
+                announce = Some(Announcement::Activated);
+            }
+            (Outcome::Held, Some(settled)) if proposal.candidate.is_none() => {
+                let candidate = self.candidate(proposal, settled, &decision.reasons, now);
+                receipt.candidate_id = Some(candidate.id);
+                judgement.verdicts = vec![candidate_verdict(&self.policy, &candidate, Nominator::Name)];
+                writes.push(Write::Candidate(Box::new(candidate)));
+            }
+            (Outcome::Held, _) => receipt.candidate_id = proposal.candidate,
+            // What was confirmed and came to nothing waits no longer.
+            (Outcome::Rejected | Outcome::Duplicate | Outcome::Activated, _) => {
+                writes.extend(proposal.candidate.map(Write::EraseCandidate));
+            }
+        }
+        if proposal.validate_only {
+            (writes, announce) = (Vec::new(), None);
+            receipt.candidate_id = proposal.candidate;
+        }
+        let hidden = place.current.as_ref().is_some_and(|memory| !self.sees(memory));
+        if hidden || !self.caller.grants().holds(Verb::Recall) {
+            receipt = self.without_state(proposal, place, &receipt, now);
+        }
+        let mut change = self.change(offer.address.owner.clone(), judgement);
+        change.expect = expectations(proposal, place);
+        change.writes = writes;
+        change.announce = announce;
+        change.replay = attempt.map(|attempt| attempt.record(&receipt, now));
+        (change, receipt)
+    }
+
+    fn memory(
+        &self,
+        proposal: &Proposal,
+        current: Option<&Memory>,
+        settled: Settled,
+        succession: Succession,
+        now: Time,
+    ) -> Memory {
+        let offer = &proposal.offer;
+        let before = current.filter(|_| succession != Succession::New);
+        let version = before.map_or(Version::FIRST, |before| before.version.next());
+        let value_version = match (before, succession) {
+            (Some(before), Succession::Confirms) => before.value_version,
+            _ => version,
+        };
+        let observe_time = match (before, succession) {
+            (Some(before), Succession::Confirms) => before.observe_time.max(offer.observe_time),
+            _ => offer.observe_time,
+        };
+        let vouched = if proposal.candidate.is_some() { now } else { offer.observe_time };
+        let purposes = match before {
+            Some(before) if offer.purposes.is_empty() => before.purposes.clone(),
+            _ => offer.purposes.clone(),
+        };
+        Memory {
+            id: before.map_or(proposal.new_id, |before| before.id),
+            address: offer.address.clone(),
+            kind: offer.kind.clone(),
+            version,
+            value_version,
+            state: State::Active,
+            value_chars: chars(&settled.value),
+            value: Some(settled.value),
+            source: settled.source,
+            lineage_trust: settled.lineage_trust,
+            evidence: offer.evidence,
+            confidence: Some(settled.confidence),
+            sensitivity: settled.sensitivity,
+            consent: consent(offer, before),
+            purposes,
+            observe_time,
+            valid_from_time: offer.valid_from_time,
+            expire_time: settled.expire_time,
+            create_time: before.map_or(now, |before| before.create_time),
+            update_time: now,
+            confirm_time: settled.confirmed.then_some(vouched),
+            author: self.caller.principal().clone(),
+            change_reason: settled.change_reason,
+            intact: true,
+        }
+    }
+
+    fn candidate(&self, proposal: &Proposal, settled: Settled, reasons: &[Reason], now: Time) -> Candidate {
+        let offer = &proposal.offer;
+        Candidate {
+            id: ids::candidate_id(now),
+            address: offer.address.clone(),
+            kind: offer.kind.clone(),
+            value: Some(settled.value),
+            source: settled.source,
+            lineage_trust: settled.lineage_trust,
+            evidence: offer.evidence,
+            confidence: Some(settled.confidence),
+            sensitivity: settled.sensitivity,
+            consent: consent(offer, None),
+            purposes: offer.purposes.clone(),
+            observe_time: offer.observe_time,
+            valid_from_time: offer.valid_from_time,
+            expire_time: offer.expire_time,
+            reasons: reasons.to_vec(),
+            create_time: now,
+            lapse_time: now.plus(self.policy.candidate_life),
+            author: self.caller.principal().clone(),
+            change_reason: settled.change_reason,
+        }
+    }
+
+    /// The answer to somebody who may write here and not read: nothing in it depends on what is there, but that a
+    /// conflict and a revocation read as held.
+    fn without_state(&self, proposal: &Proposal, place: &Place, receipt: &Receipt, now: Time) -> Receipt {
+        let parents: Vec<Memory> =
+            place.parents.iter().map(|parent| Memory { state: State::Active, ..parent.clone() }).collect();
+        let nothing = Standing { current: None, parents: &parents, blocks: &[] };
+        let blind = write(&self.policy, proposal.act, &proposal.offer, nothing, now);
+        let told = receipt.reasons.iter().copied().filter(|reason| !depends_on_state(*reason)).collect();
+        let (outcome, reasons) = match receipt.outcome {
+            None | Some(Outcome::Duplicate) => (blind.outcome, blind.reasons),
+            Some(Outcome::Rejected) if blind.outcome == Outcome::Rejected => (Outcome::Rejected, blind.reasons),
+            Some(Outcome::Rejected) => (Outcome::Held, told),
+            Some(outcome @ (Outcome::Activated | Outcome::Held)) => (outcome, told),
+        };
+        Receipt {
+            outcome: Some(outcome),
+            reasons,
+            memory_id: None,
+            candidate_id: None,
+            version: None,
+            value_version: None,
+            expire_time: None,
+            ..receipt.clone()
+        }
+    }
+}
+
+const fn depends_on_state(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::SourceRevoked
+            | Reason::Quarantined
+            | Reason::ObservationOlder
+            | Reason::AlreadyDecided
+            | Reason::ConflictsWithCurrent
+            | Reason::AddressDeleted
+    )
+}
+
+fn name(receipt: &mut Receipt, memory: &Memory) {
+    receipt.memory_id = Some(memory.id);
+    receipt.version = Some(memory.version);
+    receipt.value_version = Some(memory.value_version);
+}
+
+fn written(call: &Call<'_>, memory: &Memory) -> Verdict {
+    Verdict {
+        subject: Subject::Memory(memory.id),
+        reasons: Vec::new(),
+        nominator: Nominator::Name,
+        nomination: None,
+        attributes: Some(attributes(&call.policy, memory)),
+    }
+}
+
+/// What the subject agreed to: as stated, else as before. Silence takes nothing back and grants nothing.
+fn consent(offer: &Offer, before: Option<&Memory>) -> Consent {
+    match (&offer.consent, before) {
+        _ if offer.address.owner.subject().is_none() => Consent::NotApplicable,
+        (Consent::Unset, Some(before)) => before.consent.clone(),
+        (stated, _) => stated.clone(),
+    }
+}
+
+fn chars(value: &Text) -> u32 {
+    u32::try_from(value.char_count()).unwrap_or(u32::MAX)
+}
+
+/// Everything that the decision rests on still stands when it is written (I6).
+fn expectations(proposal: &Proposal, place: &Place) -> Vec<Expect> {
+    let address = proposal.offer.address.clone();
+    let current = place.current.as_ref().map(|current| (current.id, current.version));
+    let parents = place.parents.iter().map(|parent| Expect::Memory(parent.id, parent.version));
+    [Expect::BlockEpoch(address.owner.clone(), place.block_epoch), Expect::Address(address, current)]
+        .into_iter()
+        .chain(parents)
+        .chain(proposal.candidate.map(Expect::Candidate))
+        .collect()
+}
