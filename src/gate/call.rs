@@ -159,13 +159,7 @@ impl Call<'_> {
 
     /// Whether a memory exists for this caller.
     pub(super) fn sees(&self, memory: &Memory) -> bool {
-        let place = &memory.address;
-        self.viewpoint(&|level| self.caller.holds_level(level)).sees(
-            &place.tenant,
-            &place.owner,
-            &place.level,
-            memory.sensitivity,
-        )
+        self.viewpoint(&|level| self.caller.holds_level(level)).sees_memory(memory)
     }
 
     /// The owner of rows of that audience.

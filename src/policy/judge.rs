@@ -30,6 +30,13 @@ impl Viewpoint<'_> {
         self.reaches(tenant, owner) && (self.holds_level)(level) && sensitivity <= self.max_sensitivity
     }
 
+    /// Whether a memory exists for this caller.
+    #[must_use]
+    pub fn sees_memory(&self, memory: &Memory) -> bool {
+        let place = &memory.address;
+        self.sees(&place.tenant, &place.owner, &place.level, memory.sensitivity)
+    }
+
     /// Whether the row is of the caller's tenant, and the subject's own or shared. A store never returns another:
     /// a `false` here is leakage.
     #[must_use]
@@ -70,8 +77,7 @@ pub struct Nominated<'a> {
 #[must_use]
 pub fn judge(terms: &Terms<'_>, nominated: &Nominated<'_>) -> Vec<Reason> {
     let memory = nominated.memory;
-    let place = &memory.address;
-    if !terms.viewpoint.sees(&place.tenant, &place.owner, &place.level, memory.sensitivity) {
+    if !terms.viewpoint.sees_memory(memory) {
         return vec![Reason::UnknownNomination];
     }
     if memory.state == State::Forgotten {

@@ -87,17 +87,16 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
     let nominations: BTreeMap<MemoryId, &Nomination> =
         input.nominations.iter().map(|nomination| (nomination.memory_id, nomination)).collect();
     let relevance = fused(input.nominations);
-    let mut leaked_count = 0;
-    let mut judged = Vec::with_capacity(input.memories.len());
-    for memory in input.memories {
+    let (reached, leaked): (Vec<&Memory>, Vec<&Memory>) = input
+        .memories
+        .iter()
+        .partition(|memory| terms.viewpoint.reaches(&memory.address.tenant, &memory.address.owner));
+    let visible: Vec<&Memory> = reached.into_iter().filter(|memory| terms.viewpoint.sees_memory(memory)).collect();
+    let found = visible.iter().filter(|memory| nominations.contains_key(&memory.id));
+    let keys: BTreeSet<&Key> = found.map(|memory| &memory.address.key).chain(input.keys).collect();
+    let mut judged = Vec::with_capacity(visible.len());
+    for memory in visible {
         let place = &memory.address;
-        if !terms.viewpoint.reaches(&place.tenant, &place.owner) {
-            leaked_count += 1;
-            continue;
-        }
-        if !terms.viewpoint.sees(&place.tenant, &place.owner, &place.level, memory.sensitivity) {
-            continue;
-        }
         let nomination = nominations.get(&memory.id).copied();
         let in_context = terms.context.is_none_or(|context| context.sees(&place.level));
         let by_key = in_context && asked.contains(&place.key);
@@ -105,7 +104,7 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
             _ if by_key => Nominator::Key,
             Some(_) => Nominator::Index,
             None if input.all && in_context => Nominator::All,
-            None if in_context => Nominator::SameKey,
+            None if in_context && keys.contains(&place.key) => Nominator::SameKey,
             // Nobody asked for it: the store read more than it had to.
             None => continue,
         };
@@ -114,7 +113,7 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
         let relevance = key_relevance + relevance.get(&memory.id).copied().unwrap_or(0.0);
         judged.push(Judged { reasons: judge(terms, &nominated), nominated, relevance });
     }
-    (judged, leaked_count)
+    (judged, u64::try_from(leaked.len()).unwrap_or(u64::MAX))
 }
 
 /// Of what `all` alone found, the first [`MAX_ALL`]: admissible ones before all others, each part in rank, so that what

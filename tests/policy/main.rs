@@ -1,0 +1,7 @@
+//! The decision tables of the policy as data, and properties that hold for every input.
+
+mod fixture;
+mod properties;
+mod recall_gates;
+mod selection;
+mod write_gate;
