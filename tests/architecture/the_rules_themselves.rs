@@ -99,6 +99,8 @@ fn a_forbidden_name_is_caught_however_it_is_written() {
         "include!(\"x.rs\");",
         "fn f() { tonic::include_proto!(\"recallgate.v1\"); }",
         "#[cfg(test)] mod tests { use super::*; } fn f() { tokio::spawn(async {}); }",
+        "#[cfg(test)] fn t() {} fn f() { tokio::spawn(async {}); }",
+        "#[cfg(test)] use super::T; use tokio::sync::Mutex;",
         "#[cfg(test)] mod tests { use crate::store::Store; }",
         "#[allow(dead_code)] fn f() {}",
         "#![allow(dead_code)]",
