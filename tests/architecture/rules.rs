@@ -48,7 +48,17 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer {
         name: "identity",
         knows: &["memory"],
-        crates: &["arc_swap", "aws_lc_rs", "jsonwebtoken", "pem", "serde", "serde_json", "thiserror", "tracing", "uuid"],
+        crates: &[
+            "arc_swap",
+            "aws_lc_rs",
+            "jsonwebtoken",
+            "pem",
+            "serde",
+            "serde_json",
+            "thiserror",
+            "tracing",
+            "uuid",
+        ],
         no_std: OUTER,
     },
     Layer {
