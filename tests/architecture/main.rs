@@ -136,7 +136,10 @@ fn fault(layer: &Layer, file: &str, mention: &Mention, crates: &Crates) -> Optio
             let glob = below.last().is_some_and(|last| last == "*");
             glob.then(|| "a glob hides what is known of another layer".to_owned())
         }
-        "std" | "core" | "alloc" => is_below_any(below, layer.no_std).then(|| format!("not for `{}`", layer.name)),
+        "std" | "core" | "alloc" => {
+            let denied = !mention.test && is_below_any(below, layer.no_std);
+            denied.then(|| format!("not for `{}`", layer.name))
+        }
         name if crates.normal.contains(name) || crates.dev.contains(name) => {
             let known = is_below_any(path, layer.crates) || is_below_any(path, &extra);
             let in_tests = mention.test && (crates.dev.contains(name) || IN_TESTS.contains(&name));

@@ -28,7 +28,7 @@ const IMPURE: &[&str] = &[
     "time::*",
 ];
 
-/// What the world is, the wiring says: settings, files and sockets have no other home.
+/// Settings, sockets and processes are the wiring's.
 const OUTER: &[&str] = &["env", "net", "process"];
 
 /// The layers. A module that is not listed is a fault.
@@ -42,7 +42,17 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer {
         name: "policy",
         knows: &["memory"],
-        crates: &["aws_lc_rs::digest", "regex", "serde", "serde_json", "thiserror", "toml"],
+        crates: &[
+            "aws_lc_rs::digest",
+            "regex",
+            "regex_automata",
+            "serde",
+            "serde_json",
+            "thiserror",
+            "toml",
+            "unicode_normalization",
+            "unicode_properties",
+        ],
         no_std: IMPURE,
     },
     Layer {
@@ -51,6 +61,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         crates: &[
             "arc_swap",
             "aws_lc_rs",
+            "http",
             "jsonwebtoken",
             "pem",
             "serde",
@@ -59,7 +70,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "tracing",
             "uuid",
         ],
-        no_std: OUTER,
+        no_std: &["env", "net"],
     },
     Layer {
         name: "store",
@@ -75,6 +86,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "tokio",
             "tracing",
             "uuid",
+            "zeroize",
         ],
         no_std: OUTER,
     },
@@ -119,6 +131,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         ],
         crates: &[
             "async_trait",
+            "base64",
             "http",
             "prost",
             "prost_types",
@@ -139,10 +152,13 @@ pub(crate) const LAYERS: &[Layer] = &[
         name: "telemetry",
         knows: &["config"],
         crates: &[
+            "clap",
             "http",
             "opentelemetry",
             "opentelemetry_sdk",
+            "serde",
             "thiserror",
+            "tonic::Code",
             "tracing",
             "tracing_opentelemetry",
             "tracing_subscriber",
@@ -158,6 +174,9 @@ pub(crate) const LAYERS: &[Layer] = &[
             "http",
             "http_body_util",
             "opentelemetry",
+            "opentelemetry_sdk::propagation",
+            "prost",
+            "prost_types",
             "thiserror",
             "tokio",
             "tokio_stream",
