@@ -28,8 +28,8 @@ const IMPURE: &[&str] = &[
     "time::*",
 ];
 
-/// Settings, sockets and processes are the wiring's.
-const OUTER: &[&str] = &["env", "net", "process"];
+/// Settings, sockets and how the process ends are the wiring's. Its id may stand in the name of a draft or a lock.
+const OUTER: &[&str] = &["env", "net", "process::Command", "process::abort", "process::exit"];
 
 /// The layers. A module that is not listed is a fault.
 pub(crate) const LAYERS: &[Layer] = &[
@@ -70,7 +70,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "tracing",
             "uuid",
         ],
-        no_std: &["env", "net"],
+        no_std: OUTER,
     },
     Layer {
         name: "store",
