@@ -147,10 +147,10 @@ pub(crate) const LAYERS: &[Layer] = &[
         ],
         no_std: OUTER,
     },
-    Layer { name: "config", knows: &[], crates: &["clap", "serde", "thiserror", "toml"], no_std: &[] },
+    Layer { name: "config", knows: &["telemetry"], crates: &["clap", "serde", "thiserror", "toml"], no_std: &[] },
     Layer {
         name: "telemetry",
-        knows: &["config"],
+        knows: &[],
         crates: &[
             "clap",
             "http",

@@ -61,6 +61,7 @@ fn a_forbidden_line_is_caught_in_every_layer() {
         ("src/api/x.rs", "use sqlx::Row;"),
         ("src/config.rs", "use crate::gate::Gate;"),
         ("src/telemetry/x.rs", "use crate::gate::Gate;"),
+        ("src/telemetry/x.rs", "use crate::config::Settings;"),
         ("src/telemetry/x.rs", "use tonic::Status;"),
         ("src/server.rs", "use sqlx::Pool;"),
         ("src/server.rs", "use crate::store::sqlite::queries;"),
