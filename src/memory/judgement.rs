@@ -24,10 +24,10 @@ pub struct Nomination {
 pub enum Nominator {
     /// Its key was asked for.
     Key,
-    /// The caller's index put it forward.
-    Index,
     /// The request asked for all.
     All,
+    /// The caller's index put it forward.
+    Index,
     /// Another memory with its key was nominated.
     SameKey,
     /// It was named by id or address.

@@ -151,7 +151,8 @@ fn lifecycle(memory: &Memory, reasons: &mut Vec<Reason>) {
 }
 
 fn version(terms: &Terms<'_>, nominated: &Nominated<'_>, reasons: &mut Vec<Reason>) {
-    let Some(nomination) = nominated.nomination else { return };
+    // What was asked for by its key, or with all else, is meant as it is now, however old the index is.
+    let Some(nomination) = nominated.nomination.filter(|_| nominated.nominator == Nominator::Index) else { return };
     let current = nominated.memory.value_version;
     match nomination.value_version {
         Some(held) if held < current => reasons.push(Reason::Superseded),

@@ -102,8 +102,8 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
         let by_key = in_context && asked.contains(&place.key);
         let nominator = match nomination {
             _ if by_key => Nominator::Key,
+            _ if input.all && in_context => Nominator::All,
             Some(_) => Nominator::Index,
-            None if input.all && in_context => Nominator::All,
             None if in_context && keys.contains(&place.key) => Nominator::SameKey,
             // Nobody asked for it: the store read more than it had to.
             None => continue,

@@ -160,5 +160,5 @@ fn within(budget: Budget, ranked: &mut [Judged<'_>]) {
 
 /// Whether a nomination was found by `all` alone, so that the cap on it applies.
 pub(super) fn found_by_all(judged: &Judged<'_>) -> bool {
-    judged.nominated.nominator == Nominator::All
+    judged.nominated.nominator == Nominator::All && judged.nominated.nomination.is_none()
 }

@@ -227,3 +227,15 @@ fn the_stale_time_is_the_first_instant_at_which_the_answer_changes_by_itself() {
     assert_eq!(before.verdicts, recalled.verdicts);
     assert_ne!(after.verdicts, recalled.verdicts);
 }
+
+#[test]
+fn what_is_asked_for_by_key_is_meant_as_it_is_now_however_old_the_index() {
+    let memories = [memory(1, project(), mine(), "style")];
+    let stale = Nomination { value_version: Some(Version(1)), ..nominate(1, 0.9, "index") };
+    let by_index = Query { nominations: vec![stale.clone()], ..asking(&[]) };
+    assert_eq!(reasons(&run(&Setting::of("act"), &by_index, &memories), 1), [Reason::Superseded]);
+    for query in [asking(&["style"]), everything()] {
+        let both = Query { nominations: vec![stale.clone()], ..query };
+        assert_eq!(accepted(&run(&Setting::of("act"), &both, &memories)), [1]);
+    }
+}
