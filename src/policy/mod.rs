@@ -10,6 +10,7 @@ mod kind;
 mod purpose;
 mod screening;
 mod source;
+mod value;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueR
 pub use purpose::{Access, Purpose, Risk};
 pub use screening::{Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
 pub use source::{Activates, SourceRule};
+pub use value::{MAX_JSON_DEPTH, value_fits};
 
 use crate::memory::{Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};
 
