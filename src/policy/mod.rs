@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub use document::{DEFAULT_DOCUMENT, PolicyFault, PolicyFaults};
 pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueRule, ValueType};
 pub use purpose::{Access, Purpose, Risk};
-pub use screening::{Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
+pub use screening::{Checksum, Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
 pub use source::{Activates, SourceRule};
 pub use value::{MAX_JSON_DEPTH, value_fits};
 
