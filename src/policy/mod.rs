@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 
 pub use document::{DEFAULT_DOCUMENT, PolicyFault, PolicyFaults};
 pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueRule, ValueType};
-pub use purpose::{Access, Purpose, Risk};
+pub use purpose::{Access, INDEX, Purpose, Risk, SUBJECT_ACCESS};
 pub use screening::{Checksum, Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
 pub use source::{Activates, SourceRule};
 pub use value::{MAX_JSON_DEPTH, value_fits};
 
-use crate::memory::{Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};
+use crate::memory::{Confidence, Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};
 
 /// One validated policy document. Made by [`Policy::parse`] alone.
 #[derive(Debug, Clone)]
@@ -38,6 +38,8 @@ pub struct Policy {
     pub sources: BTreeMap<SourceKindName, SourceRule>,
     /// What kind of source a confirming act is, by the evidence it gives.
     pub confirming_sources: BTreeMap<Evidence, SourceKindName>,
+    /// The most confidence that a source whose kind is not stated can give. Its trust is always the lowest.
+    pub unstated_source_max_confidence: Confidence,
     /// What is looked for in all free text of every write.
     pub screening: Screening,
     /// How long a candidate waits before it lapses.

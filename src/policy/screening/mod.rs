@@ -133,3 +133,6 @@ fn replace(text: &str, mut ranges: Vec<(Range<usize>, &str)>) -> String {
     replaced.push_str(text.get(done..).unwrap_or_default());
     replaced
 }
+
+#[cfg(test)]
+mod tests;
