@@ -9,8 +9,8 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) text: String,
-    /// For each byte of `text`, the original range it stands for. Empty: the text is the original.
-    origins: Vec<Range<usize>>,
+    /// Where in `text` something new begins, and the original range that it stands for. Empty: the text is the original.
+    origins: Vec<(usize, Range<usize>)>,
 }
 
 impl Form {
@@ -18,17 +18,19 @@ impl Form {
         Self { text: text.to_owned(), origins: Vec::new() }
     }
 
-    fn push(&mut self, c: char, origin: &Range<usize>) {
-        self.text.push(c);
-        self.origins.extend(std::iter::repeat_n(origin.clone(), c.len_utf8()));
+    fn push(&mut self, plain: impl Iterator<Item = char>, origin: Range<usize>) {
+        self.origins.push((self.text.len(), origin));
+        self.text.extend(plain);
     }
 
     /// The original range that a range of this form stands for; whole characters, hidden ones in between included.
     pub(super) fn origin(&self, range: &Range<usize>) -> Range<usize> {
-        let first = self.origins.get(range.start);
-        let last = range.end.checked_sub(1).and_then(|last| self.origins.get(last));
-        match (first, last) {
-            (Some(first), Some(last)) => first.start..last.end,
+        let at = |place: usize| {
+            let after = self.origins.partition_point(|(start, _)| *start <= place);
+            after.checked_sub(1).and_then(|index| self.origins.get(index))
+        };
+        match (at(range.start), range.end.checked_sub(1).and_then(at)) {
+            (Some((_, first)), Some((_, last))) => first.start..last.end,
             _ => range.clone(),
         }
     }
@@ -61,7 +63,7 @@ pub(super) fn forms(text: &str) -> Vec<Form> {
 
 /// Compatibility forms become plain ones (`ｐ` is `p`), and marks on letters that do not have them go.
 fn fold(text: &str, invisible: Invisible) -> Form {
-    let mut form = Form { text: String::with_capacity(text.len()), origins: Vec::with_capacity(text.len()) };
+    let mut form = Form { text: String::with_capacity(text.len()), origins: Vec::new() };
     let mut rest = text.char_indices().peekable();
     let mut spelling = false;
     while let Some((start, c)) = rest.next() {
@@ -69,12 +71,8 @@ fn fold(text: &str, invisible: Invisible) -> Form {
         if is_invisible(c) {
             if invisible == Invisible::Visible {
                 let letter = tagged(c);
-                if letter.is_none() || !spelling {
-                    form.push(' ', &(start..end));
-                }
-                if let Some(letter) = letter {
-                    form.push(letter, &(start..end));
-                }
+                let space = (letter.is_none() || !spelling).then_some(' ');
+                form.push(space.into_iter().chain(letter), start..end);
                 spelling = letter.is_some();
             }
             continue;
@@ -85,9 +83,7 @@ fn fold(text: &str, invisible: Invisible) -> Form {
             cluster.push(mark);
             end = at + mark.len_utf8();
         }
-        for plain in cluster.nfkc().filter(|plain| !is_mark(*plain)) {
-            form.push(plain, &(start..end));
-        }
+        form.push(cluster.nfkc().filter(|plain| !is_mark(*plain)), start..end);
     }
     form
 }
