@@ -155,9 +155,3 @@ impl Kind {
         self.evidence.iter().position(|counts| *counts == evidence)
     }
 }
-
-/// Whether a value is of the kind's type and size.
-#[must_use]
-pub fn value_fits(rule: &ValueRule, value: &str) -> bool {
-    value.chars().count() <= usize::try_from(rule.max_chars).unwrap_or(usize::MAX)
-}

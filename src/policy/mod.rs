@@ -14,17 +14,19 @@ mod screening;
 mod select;
 mod source;
 mod trust;
+mod value;
 mod write;
 
 use std::collections::BTreeMap;
 
 pub use document::{DEFAULT_DOCUMENT, PolicyFault, PolicyFaults};
 pub use judge::{Nominated, Terms, Viewpoint, judge};
-pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueRule, ValueType, value_fits};
-pub use purpose::{Access, Purpose, Risk};
+pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueRule, ValueType};
+pub use purpose::{Access, INDEX, Purpose, Risk, SUBJECT_ACCESS};
 pub use recall::{MAX_ALL, RecallInput, Recalled, attributes, candidate_verdict, recall, stale_time_of, verdict_on};
-pub use screening::{Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
+pub use screening::{Checksum, Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
 pub use source::{Activates, SourceRule};
+pub use value::{MAX_JSON_DEPTH, value_fits};
 pub use write::{Act, Lies, Move, Offer, Settled, Standing, Succession, WriteDecision, moves, write};
 
 use crate::memory::{Confidence, Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};
@@ -44,7 +46,7 @@ pub struct Policy {
     pub sources: BTreeMap<SourceKindName, SourceRule>,
     /// What kind of source a confirming act is, by the evidence it gives.
     pub confirming_sources: BTreeMap<Evidence, SourceKindName>,
-    /// The most confidence that a source which states no kind can give.
+    /// The most confidence that a source whose kind is not stated can give. Its trust is always the lowest.
     pub unstated_source_max_confidence: Confidence,
     /// What is looked for in all free text of every write.
     pub screening: Screening,

@@ -2,6 +2,13 @@
 
 use crate::memory::{Confidence, Evidence, PurposeName, Sensitivity, Span, Trust};
 
+/// The built-in purpose under which a subject sees what is kept about them. Every policy has it, it alone has
+/// [`Access::Subject`], and no policy can change it.
+pub const SUBJECT_ACCESS: &str = "subject_access";
+
+/// The built-in purpose under which index builders read. Every policy has it, and sets what it demands.
+pub const INDEX: &str = "index";
+
 /// How much harm a wrong fact does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Risk {
