@@ -12,6 +12,7 @@ mod purpose;
 mod recall;
 mod screening;
 mod select;
+mod settle;
 mod source;
 mod trust;
 mod value;
@@ -25,9 +26,10 @@ pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueR
 pub use purpose::{Access, INDEX, Purpose, Risk, SUBJECT_ACCESS};
 pub use recall::{MAX_ALL, RecallInput, Recalled, attributes, candidate_verdict, recall, stale_time_of, verdict_on};
 pub use screening::{Checksum, Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
+pub use settle::Settled;
 pub use source::{Activates, SourceRule};
 pub use value::{MAX_JSON_DEPTH, value_fits};
-pub use write::{Act, Lies, Move, Offer, Settled, Standing, Succession, WriteDecision, moves, write};
+pub use write::{Act, Lies, Move, Offer, Standing, Succession, WriteDecision, moves, write};
 
 use crate::memory::{Confidence, Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};
 

@@ -3,11 +3,11 @@
 //! First what the offer itself allows: kind, key, scope, value, source, lineage, blocks, screening, times. Then the
 //! state of the address decides, by [`moves`].
 
-use super::trust::lineage_sensitivity;
-use super::{Activates, Finding, Inference, Kind, LevelName, Policy, value_fits};
+use super::settle::{Settled, settle};
+use super::{Activates, Inference, Kind, LevelName, Policy};
 use crate::memory::{
     Address, Audience, Block, Confidence, Consent, Evidence, KindName, Memory, Outcome, PurposeName, Reason,
-    Sensitivity, Source, State, Text, Time, Trust,
+    Sensitivity, Source, State, Text, Time,
 };
 
 /// By which call a fact comes.
@@ -28,7 +28,7 @@ impl Act {
         matches!(self, Self::Replace | Self::ConfirmAndReplace)
     }
 
-    const fn confirms(self) -> bool {
+    pub(super) const fn confirms(self) -> bool {
         matches!(self, Self::Confirm | Self::ConfirmAndReplace)
     }
 }
@@ -77,27 +77,6 @@ pub struct Standing<'a> {
     pub parents: &'a [Memory],
     /// The blocks that the offer meets.
     pub blocks: &'a [Block],
-}
-
-/// The fact as it would be stored.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settled {
-    /// The value, after screening.
-    pub value: Text,
-    /// The source, after screening.
-    pub source: Source,
-    /// The reason given, after screening.
-    pub change_reason: Text,
-    /// The most that its lineage lets it be worth.
-    pub lineage_trust: Trust,
-    /// How sure, at most its source's cap.
-    pub confidence: Confidence,
-    /// How harmful: at least as its kind, its parents and what it replaces.
-    pub sensitivity: Sensitivity,
-    /// The end of its validity.
-    pub expire_time: Option<Time>,
-    /// The evidence counts.
-    pub confirmed: bool,
 }
 
 /// As what an activated fact is stored.
@@ -311,103 +290,6 @@ fn blocks(offer: &Offer, standing: Standing<'_>, reasons: &mut Vec<Reason>) {
     };
     if !standing.blocks.iter().all(confirmed_anew) {
         reasons.push(Reason::SourceRevoked);
-    }
-}
-
-fn settle(
-    policy: &Policy,
-    kind: &Kind,
-    act: Act,
-    offer: &Offer,
-    standing: Standing<'_>,
-    now: Time,
-    reasons: &mut Vec<Reason>,
-) -> Settled {
-    let confirmed = kind.strength(offer.evidence, offer.address.owner.audience()).is_some();
-    let mut screen = Screen { policy, reasons, instruction_allowed: act.confirms() && confirmed };
-    let value = screen.text(&offer.value);
-    let reference = screen.text(&offer.source.reference);
-    let parent_references = offer.source.parent_references.iter().map(|text| screen.text(text)).collect();
-    let change_reason = screen.text(&offer.change_reason);
-    if !value_fits(&kind.value, value.expose()) {
-        reasons.push(Reason::ValueNotAllowed);
-    }
-    let mut sensitivity = offer.sensitivity.unwrap_or(kind.sensitivity).max(kind.sensitivity);
-    if reasons.contains(&Reason::PersonalDataMarked) {
-        sensitivity = sensitivity.max(Sensitivity::Personal);
-    }
-    let replaced =
-        standing.current.filter(|current| current.state != State::Forgotten).map(|current| current.sensitivity);
-    sensitivity =
-        [lineage_sensitivity(standing.parents), replaced].into_iter().flatten().fold(sensitivity, Sensitivity::max);
-    let source =
-        Source { kind: offer.source.kind.clone(), reference, parents: offer.source.parents.clone(), parent_references };
-    let (source, lineage_trust, cap) = match policy.confirming_sources.get(&offer.evidence) {
-        // Confirming is the one way up: the source is the confirming act, and what it was before no longer counts.
-        Some(confirming) if act.confirms() && confirmed => confirmed_source(policy, confirming, source),
-        _ => {
-            let lineage_trust = policy.lineage_trust(&source, standing.parents);
-            let cap = policy.confidence_cap(&source);
-            (source, lineage_trust, cap)
-        }
-    };
-    let stated = if act.confirms() && confirmed { None } else { offer.confidence };
-    if stated.is_some_and(|stated| stated > cap) {
-        reasons.push(Reason::ConfidenceCapped);
-    }
-    let confidence = stated.unwrap_or(cap).min(cap);
-    let expire_time = life(kind, act, offer, now, reasons);
-    Settled { value, source, change_reason, lineage_trust, confidence, sensitivity, expire_time, confirmed }
-}
-
-fn confirmed_source(
-    policy: &Policy,
-    confirming: &crate::memory::SourceKindName,
-    mut source: Source,
-) -> (Source, Trust, Confidence) {
-    source.kind = Some(confirming.clone());
-    let cap = policy.confidence_cap(&source);
-    (source, Trust::Verified, cap)
-}
-
-struct Screen<'a> {
-    policy: &'a Policy,
-    reasons: &'a mut Vec<Reason>,
-    instruction_allowed: bool,
-}
-
-impl Screen<'_> {
-    fn text(&mut self, text: &Text) -> Text {
-        if text.is_empty() {
-            return text.clone();
-        }
-        let screened = self.policy.screening.screen(text.expose());
-        for finding in screened.findings {
-            match finding {
-                Finding::Secret => self.reasons.push(Reason::SecretDetected),
-                Finding::PersonalDataMarked => self.reasons.push(Reason::PersonalDataMarked),
-                Finding::PersonalDataRedacted => self.reasons.push(Reason::PersonalDataRedacted),
-                Finding::InstructionLike if self.instruction_allowed => {}
-                Finding::InstructionLike => self.reasons.push(Reason::InstructionLike),
-            }
-        }
-        Text::new(screened.text)
-    }
-}
-
-/// The end of its validity. A life is counted from when the fact was observed, or confirmed, or begins to hold.
-fn life(kind: &Kind, act: Act, offer: &Offer, now: Time, reasons: &mut Vec<Reason>) -> Option<Time> {
-    let fresh = if act.confirms() { now } else { offer.observe_time };
-    let begin = offer.valid_from_time.map_or(fresh, |valid_from_time| valid_from_time.max(fresh));
-    let longest = kind.longest_life.map(|life| begin.plus(life));
-    let default = kind.default_life.map(|life| begin.plus(life)).or(longest);
-    match (offer.expire_time, longest) {
-        (Some(asked), Some(longest)) if asked > longest => {
-            reasons.push(Reason::LifeShortened);
-            Some(longest)
-        }
-        (Some(asked), _) => Some(asked),
-        (None, _) => default,
     }
 }
 

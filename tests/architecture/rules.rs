@@ -104,7 +104,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "identity::Projects",
             "identity::Verb",
         ],
-        crates: &["arc_swap", "async_trait", "regex", "serde_json", "thiserror", "tokio", "tracing", "uuid"],
+        crates: &["arc_swap", "async_trait", "serde", "serde_json", "thiserror", "tokio", "tracing", "uuid"],
         no_std: OUTER,
     },
     Layer {
@@ -244,4 +244,5 @@ pub(crate) const IN_TESTS: &[&str] = &["serde_json", "tokio", "toml", "uuid"];
 pub(crate) const MAX_LINES: usize = 400;
 
 /// The files that are longer, and why.
-pub(crate) const LONG: &[(&str, &str)] = &[];
+pub(crate) const LONG: &[(&str, &str)] =
+    &[("src/policy/document/tests.rs", "one table of faults, a row for each that an operator can make")];

@@ -29,12 +29,12 @@ fn everything() -> Query {
     Query { all: true, ..asking(&[]) }
 }
 
-fn nominate(number: u128, score: f64, store: &str) -> Nomination {
+fn nominate(number: u128, score: f64, index: &str) -> Nomination {
     Nomination {
         memory_id: MemoryId(Uuid::from_u128(number)),
         value_version: Some(Version(2)),
         score: Some(score),
-        derived_store: DerivedStoreId::new(store).ok(),
+        derived_store: DerivedStoreId::new(index).ok(),
     }
 }
 
