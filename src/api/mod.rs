@@ -6,6 +6,7 @@
 //! Invariant: text is encoded out of `Admitted` and `Disclosed` alone, and a status is made in [`status`] alone.
 
 mod convert;
+mod reply;
 pub mod status;
 
 /// Messages, clients and servers, as generated from `proto/recallgate/v1`.
