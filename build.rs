@@ -14,6 +14,7 @@ const PUBLIC: [&str; 5] = [
 const ALSO_PUBLIC: [&str; 1] = ["recallgate/v1/error.proto"];
 const STORED: [&str; 1] = ["recallgate/store/v1/decision.proto"];
 
+#[expect(clippy::disallowed_methods, reason = "a build script is told its directory by the environment alone")]
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=proto");
     #[expect(clippy::disallowed_methods, reason = "cargo tells a build script where to write by this variable alone")]

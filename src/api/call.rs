@@ -1,0 +1,82 @@
+//! What all handlers share: who calls, and that a unit of work is never cut in half.
+
+use tonic::{Request, Response, Status};
+use tracing::Instrument;
+
+use super::status;
+use crate::gate::Error;
+use crate::identity::Caller;
+
+/// The work of a call ended without an answer. What it panicked with stays out: it may hold text.
+#[derive(Debug, thiserror::Error)]
+#[error("the work of a call panicked")]
+struct Panicked;
+
+/// Does the work of one call, to its end even where the caller goes away, and answers with its outcome.
+///
+/// Decision: tonic drops a handler's future at any await when the call is cancelled or its connection breaks, and a
+/// transaction dropped between two statements is neither done nor undone. So the work runs in a task of its own, which
+/// the call awaits but does not own. The cost is one spawn a call; a panic in it ends this call and no other.
+pub(super) async fn call<Q, R, W>(request: Request<Q>, work: impl FnOnce(Caller, Q) -> W) -> Result<Response<R>, Status>
+where
+    R: Send + 'static,
+    W: Future<Output = Result<R, Error>> + Send + 'static,
+{
+    let (_, mut extensions, message) = request.into_parts();
+    let Some(caller) = extensions.remove::<Caller>() else { return Err(status::unauthenticated(true)) };
+    let outcome = tokio::spawn(work(caller, message).in_current_span()).await;
+    match outcome.unwrap_or_else(|_| Err(Error::Internal(Box::new(Panicked)))) {
+        Ok(reply) => Ok(Response::new(reply)),
+        Err(error) => Err(status::of(&error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use tokio::sync::{Notify, oneshot};
+    use tonic::Code;
+
+    use super::*;
+
+    fn request() -> Request<()> {
+        let mut request = Request::new(());
+        request.extensions_mut().insert(Caller::development().unwrap());
+        request
+    }
+
+    #[tokio::test]
+    async fn i01_a_request_without_a_verified_caller_is_refused_before_any_work() {
+        let status = call(Request::new(()), |_, ()| async { Ok(()) }).await.unwrap_err();
+        assert_eq!(status.code(), Code::Unauthenticated);
+    }
+
+    #[tokio::test]
+    async fn work_goes_on_to_its_end_when_the_call_is_dropped() {
+        let (done, finished) = oneshot::channel();
+        let (started, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (started_too, go_on_too) = (Arc::clone(&started), Arc::clone(&go_on));
+        let handler = call(request(), |_, ()| async move {
+            started_too.notify_one();
+            go_on_too.notified().await;
+            done.send(()).unwrap();
+            Ok(())
+        });
+        tokio::select! {
+            _ = handler => panic!("the work has not been let go on"),
+            () = started.notified() => {}
+        }
+        go_on.notify_one();
+        tokio::time::timeout(Duration::from_secs(5), finished).await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_answered_internal_and_says_nothing_of_what_it_was() {
+        let status = call(request(), |_, ()| async { if true { panic!("zq7canary") } else { Ok(()) } }).await;
+        let status = status.unwrap_err();
+        assert_eq!(status.code(), Code::Internal);
+        assert!(!format!("{status:?}").contains("zq7canary"));
+    }
+}
