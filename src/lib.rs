@@ -4,4 +4,6 @@ pub mod gate;
 pub mod identity;
 pub mod memory;
 pub mod policy;
+pub mod server;
 pub mod store;
+pub mod telemetry;
