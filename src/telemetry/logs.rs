@@ -5,8 +5,7 @@ use std::io;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
 use serde::Deserialize;
-use tracing::Level;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{FilterFn, LevelFilter};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -78,8 +77,10 @@ where
     W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
 {
     let provider = SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOff).build();
-    let own = Targets::new().with_target("recall_gate", Level::INFO);
-    let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer("recall-gate")).with_filter(own);
+    // Spans alone: lines of the log stay in the log, and whether one would be written is for its filter to say.
+    let own_spans = FilterFn::new(|metadata| metadata.is_span() && metadata.target().starts_with("recall_gate"))
+        .with_max_level_hint(LevelFilter::INFO);
+    let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer("recall-gate")).with_filter(own_spans);
     let lines = tracing_subscriber::fmt::layer().with_writer(writer);
     let lines: Box<dyn Layer<Registry> + Send + Sync> = match logs.format {
         Format::Text => lines.with_ansi(false).with_filter(logs.filter()?).boxed(),
