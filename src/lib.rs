@@ -1,5 +1,6 @@
 //! Recall Gate decides which memories of an agent may be used, and records why before any text leaves.
 
+pub mod cli;
 pub mod config;
 pub mod gate;
 pub mod identity;
