@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use mentions::Mention;
-use rules::{EXCEPTIONS, HOMES, IN_TESTS, LAYERS, LONG, Layer, MAX_LINES};
+use rules::{EXCEPTIONS, HOMES, IN_TESTS, LAYERS, LONG, Layer, MAX_LINES, TESTS_KNOW};
 
 /// The crates of the manifest, as Rust names them.
 struct Crates {
@@ -121,7 +121,7 @@ fn fault(layer: &Layer, file: &str, mention: &Mention, crates: &Crates) -> Optio
     {
         return Some(format!("named only in {}", homes.join(", ")));
     }
-    let extra = EXCEPTIONS.iter().filter(|(of, ..)| *of == file).flat_map(|(_, extra, _)| *extra);
+    let extra = EXCEPTIONS.iter().filter(|(of, ..)| file.starts_with(of)).flat_map(|(_, extra, _)| *extra);
     let extra: Vec<&str> = extra.copied().collect();
     let (first, below) = path.split_first()?;
     match first.as_str() {
@@ -130,7 +130,8 @@ fn fault(layer: &Layer, file: &str, mention: &Mention, crates: &Crates) -> Optio
             if other == layer.name || is_below_any(below, &extra) {
                 return None;
             }
-            if !is_below_any(below, layer.knows) {
+            let made = TESTS_KNOW.iter().find(|(of, _)| mention.test && *of == layer.name);
+            if !is_below_any(below, layer.knows) && !made.is_some_and(|(_, known)| is_below_any(below, known)) {
                 return Some(format!("`{}` may not know it", layer.name));
             }
             let glob = below.last().is_some_and(|last| last == "*");

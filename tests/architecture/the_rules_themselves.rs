@@ -135,7 +135,7 @@ fn what_only_looks_forbidden_passes() {
         ("src/api/proto.rs", "tonic::include_proto!(\"recallgate.v1\");"),
         ("src/server/x.rs", "use crate::store::Sqlite; use tonic::transport::Server;"),
         ("src/cli/serve.rs", "use tonic::transport::Channel;"),
-        ("src/cli/demo.rs", "use crate::api::proto::CaptureRequest; use tonic::Request;"),
+        ("src/cli/demo/mod.rs", "use crate::api::proto::CaptureRequest; use tonic::Request;"),
         ("src/main.rs", "fn main() { recall_gate::cli::main() }"),
     ];
     for (path, text) in sound {

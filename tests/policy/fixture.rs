@@ -13,37 +13,37 @@ use recall_gate::policy::{
 };
 use uuid::Uuid;
 
-pub const NOW: Time = Time::from_micros(1_000_000_000);
+pub(crate) const NOW: Time = Time::from_micros(1_000_000_000);
 
-pub fn at(seconds: i64) -> Time {
+pub(crate) fn at(seconds: i64) -> Time {
     Time::from_micros(NOW.micros() + seconds * 1_000_000)
 }
 
-pub fn purpose_name(name: &str) -> PurposeName {
+pub(crate) fn purpose_name(name: &str) -> PurposeName {
     PurposeName::new(name).unwrap()
 }
 
-pub fn subject() -> SubjectId {
+pub(crate) fn subject() -> SubjectId {
     SubjectId::new("s").unwrap()
 }
 
-pub fn tenant() -> TenantId {
+pub(crate) fn tenant() -> TenantId {
     TenantId::new("t").unwrap()
 }
 
-pub fn project() -> Level {
+pub(crate) fn project() -> Level {
     Level::Project(ProjectId::new("p").unwrap())
 }
 
-pub fn task() -> Level {
+pub(crate) fn task() -> Level {
     Level::Task(ProjectId::new("p").unwrap(), TaskId::new("t").unwrap())
 }
 
-pub fn mine() -> Owner {
+pub(crate) fn mine() -> Owner {
     Owner::personal(subject())
 }
 
-pub fn kind(name: &str, inference: Inference, consent_needed: bool) -> Kind {
+pub(crate) fn kind(name: &str, inference: Inference, consent_needed: bool) -> Kind {
     Kind {
         name: KindName::new(name).unwrap(),
         class: Class::Preference,
@@ -88,7 +88,7 @@ fn purpose(name: &str, risk: Risk, floor: f64, min_trust: Trust, evidence: &[Evi
 }
 
 /// Kinds `loose` (may be inferred), `strict` (never) and `agreed` (needs consent).
-pub fn policy() -> Policy {
+pub(crate) fn policy() -> Policy {
     let kinds = [
         kind("loose", Inference::LowRisk, false),
         kind("strict", Inference::Never, false),
@@ -122,7 +122,7 @@ pub fn policy() -> Policy {
     }
 }
 
-pub fn from(source_kind: &str) -> Source {
+pub(crate) fn from(source_kind: &str) -> Source {
     Source {
         kind: Some(SourceKindName::new(source_kind).unwrap()),
         reference: Text::new("message-1".to_owned()),
@@ -132,7 +132,7 @@ pub fn from(source_kind: &str) -> Source {
 }
 
 /// A confirmed memory of the subject's own, admissible for every purpose.
-pub fn memory(number: u128, level: Level, owner: Owner, key: &str) -> Memory {
+pub(crate) fn memory(number: u128, level: Level, owner: Owner, key: &str) -> Memory {
     let shared = owner.audience() == Audience::Shared;
     Memory {
         id: MemoryId(Uuid::from_u128(number)),
@@ -163,7 +163,7 @@ pub fn memory(number: u128, level: Level, owner: Owner, key: &str) -> Memory {
 }
 
 /// A confirmed offer of another value for the same place.
-pub fn offer() -> Offer {
+pub(crate) fn offer() -> Offer {
     Offer {
         address: memory(1, Level::General, mine(), "style").address,
         own_key: false,
@@ -184,15 +184,15 @@ pub fn offer() -> Offer {
 }
 
 /// What a test varies of one judgement.
-pub struct Setting {
-    pub policy: Policy,
-    pub purpose: &'static str,
-    pub context: Option<Context>,
-    pub min_confidence: Option<Confidence>,
-    pub max_sensitivity: Sensitivity,
-    pub now: Time,
-    pub tenant: TenantId,
-    pub subject: SubjectId,
+pub(crate) struct Setting {
+    pub(crate) policy: Policy,
+    pub(crate) purpose: &'static str,
+    pub(crate) context: Option<Context>,
+    pub(crate) min_confidence: Option<Confidence>,
+    pub(crate) max_sensitivity: Sensitivity,
+    pub(crate) now: Time,
+    pub(crate) tenant: TenantId,
+    pub(crate) subject: SubjectId,
 }
 
 impl Default for Setting {
@@ -211,11 +211,11 @@ impl Default for Setting {
 }
 
 impl Setting {
-    pub fn of(purpose: &'static str) -> Self {
+    pub(crate) fn of(purpose: &'static str) -> Self {
         Self { purpose, ..Self::default() }
     }
 
-    pub fn terms(&self) -> Terms<'_> {
+    pub(crate) fn terms(&self) -> Terms<'_> {
         Terms {
             policy: &self.policy,
             purpose: &self.policy.purposes[&purpose_name(self.purpose)],
@@ -233,4 +233,4 @@ impl Setting {
     }
 }
 
-pub const BUDGET: Budget = Budget { max_items: 20, max_value_chars: 1500 };
+pub(crate) const BUDGET: Budget = Budget { max_items: 20, max_value_chars: 1500 };

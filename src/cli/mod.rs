@@ -1,0 +1,108 @@
+//! The command line. Answers go to standard output, errors and logs to standard error.
+
+mod assemble;
+mod failure;
+mod health;
+mod policy;
+mod serve;
+mod signals;
+mod token;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+
+pub use failure::Failure;
+
+/// Decides which agent memories may be used, and records why before any text leaves.
+///
+/// Exits with 0 when all went well, 1 when something failed, 2 when it was called or set wrongly.
+#[derive(Debug, Parser)]
+#[command(name = "recall-gate", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the service.
+    ///
+    /// Each setting can be given as a flag, as a variable of the environment, or in a settings file, and counts in
+    /// that order.
+    Serve(serve::Serve),
+    /// Make a credential, or a key to sign credentials with.
+    Token(token::Token),
+    /// Look at policies.
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
+    /// Ask a running service whether it is serving.
+    Health(health::Health),
+}
+
+/// Where the settings file is.
+#[derive(Debug, Clone, Default, Args)]
+struct ConfigFile {
+    /// Settings file in TOML; its keys are the long flags with `_` for `-`
+    #[arg(long, value_name = "FILE", env = "RECALL_GATE_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+/// Runs the program with these arguments, the first of which is its name.
+pub fn main(
+    arguments: impl IntoIterator<Item = OsString>,
+    out: &mut (impl Write + Send),
+    err: &mut (impl Write + Send),
+) -> ExitCode {
+    let command = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli.command,
+        Err(error) => return explain(&error, out, err),
+    };
+    let outcome = runtime().and_then(|runtime| {
+        let outcome = runtime.block_on(run(command, out, err));
+        // What is still going on was given up on.
+        runtime.shutdown_timeout(Duration::from_millis(100));
+        outcome
+    });
+    match outcome.and_then(|()| out.flush().map_err(Failure::from)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.tell(err),
+    }
+}
+
+async fn run(command: Command, out: &mut (impl Write + Send), err: &mut (impl Write + Send)) -> Result<(), Failure> {
+    match command {
+        Command::Serve(serve) => serve.run(out, err).await,
+        Command::Token(token) => token.run(out),
+        Command::Policy(policy) => policy.run(out),
+        Command::Health(health) => health.run(out).await,
+    }
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::because("no threads could be started", &error))
+}
+
+/// Help and version are answers, the rest are errors.
+fn explain(error: &clap::Error, out: &mut impl Write, err: &mut impl Write) -> ExitCode {
+    let text = error.render();
+    let written = match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => write!(out, "{text}"),
+        _ => write!(err, "{text}"),
+    };
+    match written {
+        Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests;

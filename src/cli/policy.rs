@@ -1,0 +1,66 @@
+//! `recall-gate policy`.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use super::{ConfigFile, Failure};
+use crate::config::{Layer, Settings};
+use crate::policy::{DEFAULT_DOCUMENT, Policy};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PolicyCommand {
+    /// Check a policy file and name everything that is wrong with it
+    Check {
+        /// The policy file
+        file: PathBuf,
+    },
+    /// Print the policy that would be in force, with its version
+    Show(Show),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Policy file; without one the policy that is compiled in
+    #[arg(long, value_name = "FILE", env = "RECALL_GATE_POLICY")]
+    policy: Option<String>,
+}
+
+impl PolicyCommand {
+    pub(super) fn run(self, out: &mut impl Write) -> Result<(), Failure> {
+        match self {
+            Self::Check { file } => {
+                let policy = load(Some(&file))?;
+                writeln!(out, "`{}` is a policy, version {}", file.display(), policy.version)?;
+            }
+            Self::Show(show) => {
+                let flags = Layer { policy: show.policy, ..Layer::default() };
+                let settings = Settings::load(flags, show.config.config.as_deref())?;
+                let policy = load(settings.policy.as_deref())?;
+                writeln!(out, "# version {}", policy.version)?;
+                write!(out, "{}", policy.document)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The policy of a file, or the one that is compiled in.
+pub(super) fn load(file: Option<&Path>) -> Result<Policy, Failure> {
+    let (name, document) = match file {
+        Some(file) => {
+            let name = format!("policy `{}`", file.display());
+            let document = fs::read_to_string(file).map_err(|error| Failure::because(&name, &error))?;
+            (name, document)
+        }
+        None => ("the policy that is compiled in".to_owned(), DEFAULT_DOCUMENT.to_owned()),
+    };
+    Policy::parse(&document).map_err(|faults| {
+        let told = faults.0.iter().map(|fault| format!("{name}: `{}`: {}", fault.path, fault.message));
+        Failure::Failed(told.collect())
+    })
+}

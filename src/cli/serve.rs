@@ -1,0 +1,121 @@
+//! `recall-gate serve`.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use super::assemble::assemble;
+use super::signals::Signals;
+use super::{ConfigFile, Failure, policy};
+use crate::config::{Identity, Layer, Settings};
+use crate::gate::{Clock, SystemClock};
+use crate::identity::{Authenticator, JwtVerifier, KeySet, development_key, development_key_path};
+use crate::server::{Drained, Health, Server};
+use crate::telemetry;
+
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    #[command(flatten)]
+    config: ConfigFile,
+    #[command(flatten)]
+    layer: Layer,
+}
+
+impl Serve {
+    pub(super) async fn run(self, out: &mut (impl Write + Send), err: &mut (impl Write + Send)) -> Result<(), Failure> {
+        let settings = Settings::load(self.layer, self.config.config.as_deref())?;
+        telemetry::start(&settings.logs).map_err(|error| Failure::because("no log", &error))?;
+        let mut signals = Signals::install().map_err(|error| Failure::because("signals cannot be received", &error))?;
+        let (stop, stopped) = oneshot::channel();
+        tokio::select! {
+            done = serve(&settings, stopped, out, err) => done,
+            () = twice(&mut signals, stop) => {
+                Err(Failure::failed("ended at once by a second signal; calls in flight were cut off"))
+            }
+        }
+    }
+}
+
+/// The first signal stops the service, the second ends the wait for it.
+async fn twice(signals: &mut Signals, stop: oneshot::Sender<()>) {
+    let signal = signals.next().await;
+    tracing::info!(signal, "stopping");
+    // Nobody receives it only where the service has ended already.
+    let _ = stop.send(());
+    signals.next().await;
+}
+
+async fn serve(
+    settings: &Settings,
+    stopped: oneshot::Receiver<()>,
+    out: &mut (impl Write + Send),
+    err: &mut (impl Write + Send),
+) -> Result<(), Failure> {
+    let policy = policy::load(settings.policy.as_deref())?;
+    let listener = TcpListener::bind(settings.listen)
+        .await
+        .map_err(|error| Failure::because(&format!("`{}` cannot be listened on", settings.listen), &error))?;
+    let address = listener.local_addr().map_err(|error| Failure::because("no address", &error))?;
+    let authenticator = authenticator(settings, err)?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let policy_version = policy.version;
+    let assembled = assemble(settings, policy, Arc::clone(&clock)).await?;
+    let server = Server {
+        routes: assembled.routes,
+        authenticator: Arc::new(authenticator),
+        clock,
+        refuse: assembled.refuse,
+        drain: settings.drain,
+    };
+    tracing::info!(%address, database = %settings.database.display(), policy = %policy_version, "listening");
+    writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
+    let outcome = server
+        .run(listener, Health::new().await, async { stopped.await.unwrap_or_default() })
+        .await
+        .map_err(|error| Failure::because("serving failed", &error));
+    assembled.close.await;
+    match outcome? {
+        Drained::Whole => tracing::info!("stopped"),
+        Drained::Cut => tracing::warn!("stopped; calls that were not answered in time were cut off"),
+    }
+    Ok(())
+}
+
+fn authenticator(settings: &Settings, err: &mut impl Write) -> Result<Authenticator, Failure> {
+    match &settings.identity {
+        Identity::Tokens { issuer, audience, keys } => {
+            let files = keys.iter().map(|(kid, path)| (kid.as_str(), path.as_path()));
+            let keys = KeySet::read(files)
+                .map_err(|faults| Failure::Failed(faults.iter().map(|fault| format!("key {fault}")).collect()))?;
+            Ok(Authenticator::required(JwtVerifier::new(issuer, audience, keys)))
+        }
+        Identity::Development => {
+            let key = development_key(&settings.database)
+                .map_err(|error| Failure::because("the development key cannot be used", &error))?;
+            warn(&settings.database, err)?;
+            Ok(Authenticator::development(&key))
+        }
+    }
+}
+
+/// To the log; straight to standard error where the filter would hide it.
+fn warn(database: &Path, err: &mut impl Write) -> Result<(), Failure> {
+    let key = development_key_path(database);
+    for line in [
+        "DEVELOPMENT MODE: no identity key is set, so callers are NOT verified".to_owned(),
+        "every process on this host may call, as tenant `dev` and subject `dev`, with every grant".to_owned(),
+        format!("tokens of the key `{}` are taken too: `recall-gate token --subject alice`", key.display()),
+        "for anything else set `issuer`, `audience` and `key`: see `recall-gate serve --help`".to_owned(),
+    ] {
+        if tracing::enabled!(tracing::Level::WARN) {
+            tracing::warn!("{line}");
+        } else {
+            writeln!(err, "warning: {line}")?;
+        }
+    }
+    Ok(())
+}

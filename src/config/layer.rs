@@ -1,0 +1,76 @@
+//! What one place says about the settings: the command line with the environment, or the file.
+
+use clap::Args;
+use serde::Deserialize;
+
+use crate::telemetry::Format;
+
+/// Settings as written; what is unset is for a later layer. Each field is a flag, a variable of the environment, and a
+/// key of the settings file by the field's name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Layer {
+    /// Address to listen on: an IP address and a port; port 0 takes any that is free. Without identity keys it must
+    /// be a loopback address [default: 127.0.0.1:7437]
+    #[arg(long, value_name = "ADDRESS", env = "RECALL_GATE_LISTEN")]
+    pub listen: Option<String>,
+
+    /// Database file; made where there is none [default: recall-gate.db]
+    #[arg(long, value_name = "FILE", env = "RECALL_GATE_DATABASE")]
+    pub database: Option<String>,
+
+    /// Policy file; without one the policy that is compiled in is in force (`recall-gate policy show`)
+    #[arg(long, value_name = "FILE", env = "RECALL_GATE_POLICY")]
+    pub policy: Option<String>,
+
+    /// Issuer that credentials must name (`iss`). Required with identity keys
+    #[arg(long, value_name = "NAME", env = "RECALL_GATE_ISSUER", help_heading = "Identity")]
+    pub issuer: Option<String>,
+
+    /// Audience that credentials must name (`aud`). Required with identity keys
+    #[arg(long, value_name = "NAME", env = "RECALL_GATE_AUDIENCE", help_heading = "Identity")]
+    pub audience: Option<String>,
+
+    /// Ed25519 public key of the issuer: its `kid`, and its PEM file. May be given several times, for rotation (in
+    /// the environment with commas between; in the settings file as the list `keys`). Without any, everybody is the development identity, and only a loopback
+    /// address is listened on
+    #[arg(
+        long = "key",
+        value_name = "KID=FILE",
+        env = "RECALL_GATE_KEYS",
+        value_delimiter = ',',
+        help_heading = "Identity"
+    )]
+    pub keys: Option<Vec<String>>,
+
+    /// Seconds that calls in flight may take after a stop, 0 to 3600 [default: 10]
+    #[arg(long, value_name = "SECONDS", env = "RECALL_GATE_DRAIN_SECONDS")]
+    pub drain_seconds: Option<u64>,
+
+    /// How a line of the log looks [default: text]
+    #[arg(long, value_enum, env = "RECALL_GATE_LOG_FORMAT", help_heading = "Logs")]
+    pub log_format: Option<Format>,
+
+    /// What is logged, to standard error: a level, or levels by module, as in `info,recall_gate=debug`
+    /// [default: info]
+    #[arg(long, value_name = "FILTER", env = "RECALL_GATE_LOG_FILTER", help_heading = "Logs")]
+    pub log_filter: Option<String>,
+}
+
+impl Layer {
+    /// This layer, with what it does not set taken from the one below.
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        Self {
+            listen: self.listen.or(below.listen),
+            database: self.database.or(below.database),
+            policy: self.policy.or(below.policy),
+            issuer: self.issuer.or(below.issuer),
+            audience: self.audience.or(below.audience),
+            keys: self.keys.or(below.keys),
+            drain_seconds: self.drain_seconds.or(below.drain_seconds),
+            log_format: self.log_format.or(below.log_format),
+            log_filter: self.log_filter.or(below.log_filter),
+        }
+    }
+}

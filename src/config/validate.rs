@@ -1,0 +1,171 @@
+//! From what was written to what is in force.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{DEFAULT_DATABASE, DEFAULT_DRAIN_SECONDS, DEFAULT_LISTEN, Identity, Layer, Settings};
+use crate::telemetry::Logs;
+
+const MAX_DRAIN_SECONDS: u64 = 3600;
+
+impl Layer {
+    /// The settings that this layer and the defaults make.
+    ///
+    /// # Errors
+    /// Every fault.
+    pub(super) fn settings(self) -> Result<Settings, Vec<String>> {
+        let mut faults = Vec::new();
+        let listen = self.listen.as_deref().unwrap_or(DEFAULT_LISTEN);
+        let address: Option<SocketAddr> = listen.parse().ok();
+        if address.is_none() {
+            faults.push(format!("`listen` must be an IP address and a port, as in `{DEFAULT_LISTEN}`: `{listen}`"));
+        }
+        let database = self.database.unwrap_or_else(|| DEFAULT_DATABASE.to_owned());
+        if database.is_empty() {
+            faults.push("`database` must name a file".to_owned());
+        } else if let Some((scheme, _)) = database.split_once("://") {
+            faults.push(format!("`database` must be the path of a file; `{scheme}://` is not known"));
+        }
+        let drain_seconds = self.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS);
+        if drain_seconds > MAX_DRAIN_SECONDS {
+            faults.push(format!("`drain_seconds` must be 0 to {MAX_DRAIN_SECONDS}: `{drain_seconds}`"));
+        }
+        let logs = Logs {
+            format: self.log_format.unwrap_or_default(),
+            filter: self.log_filter.unwrap_or_else(|| Logs::default().filter),
+        };
+        if let Err(fault) = logs.check() {
+            faults.push(format!("`log_filter`: {fault}"));
+        }
+        if self.policy.as_deref() == Some("") {
+            faults.push("`policy` must name a file".to_owned());
+        }
+        let identity = identity(self.issuer, self.audience, self.keys.unwrap_or_default(), &mut faults);
+        if let (Identity::Development, Some(address)) = (&identity, address)
+            && !address.ip().is_loopback()
+        {
+            faults.push(format!(
+                "`listen` is `{address}`, which others can reach, and no identity `key` is set: everybody would hold \
+                 every grant; set `issuer`, `audience` and `key`, or listen on a loopback address"
+            ));
+        }
+        let Some(listen) = address.filter(|_| faults.is_empty()) else { return Err(faults) };
+        Ok(Settings {
+            listen,
+            database: PathBuf::from(database),
+            policy: self.policy.map(PathBuf::from),
+            logs,
+            identity,
+            drain: Duration::from_secs(drain_seconds),
+        })
+    }
+}
+
+fn identity(issuer: Option<String>, audience: Option<String>, keys: Vec<String>, faults: &mut Vec<String>) -> Identity {
+    if keys.is_empty() {
+        for (name, value) in [("issuer", issuer), ("audience", audience)] {
+            if value.is_some() {
+                faults.push(format!("`{name}` is set and no identity `key` is; credentials could not be verified"));
+            }
+        }
+        return Identity::Development;
+    }
+    let mut required = |name: &str, value: Option<String>| {
+        value.filter(|value| !value.is_empty()).unwrap_or_else(|| {
+            faults.push(format!("`{name}` is required with an identity `key`"));
+            String::new()
+        })
+    };
+    let (issuer, audience) = (required("issuer", issuer), required("audience", audience));
+    let mut kids = BTreeSet::new();
+    let mut files = Vec::new();
+    for key in keys {
+        match key.split_once('=') {
+            Some((kid, file)) if !kid.is_empty() && !file.is_empty() => {
+                if !kids.insert(kid.to_owned()) {
+                    faults.push(format!("`key` names `{kid}` twice"));
+                }
+                files.push((kid.to_owned(), PathBuf::from(file)));
+            }
+            _ => faults.push(format!("`key` must be `KID=FILE`: `{key}`")),
+        }
+    }
+    Identity::Tokens { issuer, audience, keys: files }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(value: &str) -> String {
+        value.to_owned()
+    }
+
+    #[test]
+    fn without_any_setting_it_is_a_development_service_on_loopback() {
+        let settings = Layer::default().settings().unwrap();
+        assert!(settings.listen.ip().is_loopback());
+        assert_eq!(settings.identity, Identity::Development);
+        assert_eq!(settings.database, PathBuf::from("recall-gate.db"));
+        assert_eq!(settings.drain, Duration::from_secs(10));
+    }
+
+    #[test]
+    fn i01_development_is_refused_on_an_address_that_others_can_reach() {
+        for listen in ["0.0.0.0:7437", "[::]:7437", "192.168.1.1:7437", "[::ffff:127.0.0.1]:1"] {
+            let faults = Layer { listen: Some(text(listen)), ..Layer::default() }.settings().unwrap_err();
+            assert!(faults[0].contains("no identity `key` is set"), "{faults:?}");
+        }
+        for listen in ["127.0.0.1:0", "127.9.9.9:1", "[::1]:7437"] {
+            assert!(Layer { listen: Some(text(listen)), ..Layer::default() }.settings().is_ok(), "{listen}");
+        }
+    }
+
+    #[test]
+    fn with_keys_any_address_will_do() {
+        let layer = Layer {
+            listen: Some(text("0.0.0.0:7437")),
+            issuer: Some(text("i")),
+            audience: Some(text("a")),
+            keys: Some(vec!["k1=one.pem".to_owned(), "k2=two=2.pem".to_owned()]),
+            ..Layer::default()
+        };
+        let Identity::Tokens { keys, .. } = layer.settings().unwrap().identity else { panic!() };
+        assert_eq!(keys, [("k1".to_owned(), "one.pem".into()), ("k2".to_owned(), "two=2.pem".into())]);
+    }
+
+    #[test]
+    fn i01_an_issuer_without_a_key_is_a_fault_and_not_development() {
+        let faults =
+            Layer { issuer: Some(text("i")), audience: Some(text("a")), ..Layer::default() }.settings().unwrap_err();
+        assert_eq!(faults.len(), 2, "{faults:?}");
+    }
+
+    #[test]
+    fn every_fault_is_told_at_once() {
+        let layer = Layer {
+            listen: Some(text("localhost")),
+            database: Some(text("mysql://x")),
+            policy: Some(text("")),
+            issuer: None,
+            audience: Some(text("")),
+            keys: Some(["k", "=f", "k=", "a=1", "a=2"].map(str::to_owned).into()),
+            drain_seconds: Some(3601),
+            log_format: None,
+            log_filter: Some(text("recall_gate=loud")),
+        };
+        let faults = layer.settings().unwrap_err();
+        assert_eq!(faults.len(), 11, "{faults:#?}");
+    }
+
+    #[test]
+    fn a_flag_stands_over_the_file() {
+        let flags = Layer { listen: Some(text("127.0.0.1:1")), ..Layer::default() };
+        let file = Layer { listen: Some(text("127.0.0.1:2")), drain_seconds: Some(2), ..Layer::default() };
+        let settings = flags.over(file).settings().unwrap();
+        assert_eq!(settings.listen.port(), 1);
+        assert_eq!(settings.drain, Duration::from_secs(2));
+    }
+}

@@ -1,0 +1,116 @@
+//! Who calls is settled before anything else, for every path but a few.
+
+use std::convert::Infallible;
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::header::AUTHORIZATION;
+use http::{Request, Response};
+use tonic::body::Body;
+use tower::{Layer, Service};
+
+use crate::gate::Clock;
+use crate::identity::{AuthError, Authenticator};
+
+/// Turns a refusal into the answer: a status, as `api::status` makes it.
+pub type Refuse = fn(AuthError) -> Response<Body>;
+
+/// Services that need no credential, by their whole names. They tell nothing of any tenant.
+const OPEN: [&str; 3] =
+    ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
+
+fn is_open(path: &str) -> bool {
+    let service = path.strip_prefix('/').and_then(|path| path.split_once('/'));
+    service.is_some_and(|(service, _)| OPEN.contains(&service))
+}
+
+#[derive(Clone)]
+pub(super) struct AuthenticateLayer {
+    authenticator: Arc<Authenticator>,
+    clock: Arc<dyn Clock>,
+    refuse: Refuse,
+}
+
+impl AuthenticateLayer {
+    pub(super) fn new(authenticator: Arc<Authenticator>, clock: Arc<dyn Clock>, refuse: Refuse) -> Self {
+        Self { authenticator, clock, refuse }
+    }
+}
+
+impl<S> Layer<S> for AuthenticateLayer {
+    type Service = Authenticate<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Authenticate { layer: self.clone(), inner }
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct Authenticate<S> {
+    layer: AuthenticateLayer,
+    inner: S,
+}
+
+type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+impl<S> Service<Request<Body>> for Authenticate<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+    S::Future: Send + 'static,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Answer;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Answer {
+        if !is_open(request.uri().path()) {
+            match self.layer.authenticator.authenticate(request.headers(), self.layer.clock.now()) {
+                Ok(caller) => {
+                    request.extensions_mut().insert(caller);
+                }
+                Err(error) => return Box::pin(ready(Ok((self.layer.refuse)(error)))),
+            }
+        }
+        // Nobody behind this point needs it, so nobody can log it.
+        request.headers_mut().remove(AUTHORIZATION);
+        Box::pin(self.inner.call(request))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn i01_only_health_and_reflection_are_open() {
+        for path in [
+            "/grpc.health.v1.Health/Check",
+            "/grpc.health.v1.Health/Watch",
+            "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+        ] {
+            assert!(is_open(path), "{path}");
+        }
+        for path in [
+            "",
+            "/",
+            "/recallgate.v1.RecallService/Recall",
+            "/grpc.health.v1.HealthX/Check",
+            "//grpc.health.v1.Health/Check",
+            "/grpc.health.v1.Health",
+            "/x/grpc.health.v1.Health/Check",
+            "/GRPC.health.v1.Health/Check",
+            "/grpc.health.v1.Health%2FCheck",
+            "grpc.health.v1.Health/Check",
+            "/grpc.reflection.v2.ServerReflection/ServerReflectionInfo",
+        ] {
+            assert!(!is_open(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The wiring of the wire: listener, layers, health, reflection, and how to stop.
+//!
+//! Holds no rule. What a call does is in the routes it is handed.
+
+mod authenticate;
+mod calls;
+mod health;
+mod methods;
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tonic::service::Routes;
+use tonic::transport::server::TcpIncoming;
+
+pub use authenticate::Refuse;
+pub use health::{Health, LIVENESS, SERVICES};
+
+use crate::gate::Clock;
+use crate::identity::Authenticator;
+
+/// Descriptors of the public API.
+const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/recallgate.v1.bin"));
+
+/// Largest request message, in bytes. Each generated service sets it; this is tonic's default too.
+pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Largest set of headers of a call: twice the longest credential.
+const MAX_HEADERS_BYTES: u32 = 16 * 1024;
+const MAX_CALLS_PER_CONNECTION: u32 = 1024;
+const KEEPALIVE: Duration = Duration::from_secs(30);
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why the server could not run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The transport failed.
+    #[error("the server failed")]
+    Transport(#[from] tonic::transport::Error),
+    /// The descriptors that reflection serves cannot be read: a defect.
+    #[error("the descriptors of the API cannot be read")]
+    Descriptors(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// It ended although nobody stopped it.
+    #[error("the server ended by itself")]
+    Ended,
+}
+
+/// How the calls ended that were in flight when the server was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drained {
+    /// All were answered.
+    Whole,
+    /// Some were not answered in time.
+    Cut,
+}
+
+/// What the server needs.
+pub struct Server {
+    /// The services of the API.
+    pub routes: Routes,
+    /// Who may call.
+    pub authenticator: Arc<Authenticator>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// The answer to who may not.
+    pub refuse: Refuse,
+    /// How long calls in flight may take after a stop.
+    pub drain: Duration,
+}
+
+impl Server {
+    /// Serves until `stop` is done: then health says `NOT_SERVING`, the listener is closed, calls in flight are
+    /// awaited, at most for `drain`.
+    ///
+    /// # Errors
+    /// Where the transport fails.
+    pub async fn run(
+        self,
+        listener: TcpListener,
+        health: Health,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<Drained, Error> {
+        let reflect = || {
+            tonic_reflection::server::Builder::configure()
+                .register_encoded_file_descriptor_set(DESCRIPTORS)
+                .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        };
+        let defect = |error| Error::Descriptors(Box::new(error));
+        let routes = self
+            .routes
+            .add_service(health.service())
+            .add_service(reflect().build_v1().map_err(defect)?)
+            .add_service(reflect().build_v1alpha().map_err(defect)?);
+        let methods = methods::Methods::of(&[
+            DESCRIPTORS,
+            tonic_health::pb::FILE_DESCRIPTOR_SET,
+            tonic_reflection::pb::v1::FILE_DESCRIPTOR_SET,
+            tonic_reflection::pb::v1alpha::FILE_DESCRIPTOR_SET,
+        ])
+        .map_err(|error| Error::Descriptors(Box::new(error)))?;
+
+        let (begin_drain, drain_begun) = oneshot::channel::<()>();
+        let serving = tonic::transport::Server::builder()
+            .max_concurrent_streams(MAX_CALLS_PER_CONNECTION)
+            .http2_max_header_list_size(MAX_HEADERS_BYTES)
+            .http2_keepalive_interval(Some(KEEPALIVE))
+            .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+            .layer(calls::CallLayer::new(methods))
+            .layer(authenticate::AuthenticateLayer::new(self.authenticator, self.clock, self.refuse))
+            .add_routes(routes)
+            .serve_with_incoming_shutdown(
+                TcpIncoming::from(listener).with_nodelay(Some(true)).with_keepalive(Some(KEEPALIVE)),
+                async { drain_begun.await.unwrap_or_default() },
+            );
+        let mut serving = pin!(serving);
+
+        health.ready().await;
+        tokio::select! {
+            ended = &mut serving => return ended.map_err(Error::from).and(Err(Error::Ended)),
+            () = stop => {}
+        }
+        health.drain().await;
+        // The receiver is gone only where serving has ended, which the line after next reports.
+        let _ = begin_drain.send(());
+        match tokio::time::timeout(self.drain, serving).await {
+            Ok(ended) => ended.map(|()| Drained::Whole).map_err(Error::from),
+            Err(_) => Ok(Drained::Cut),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
