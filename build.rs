@@ -12,12 +12,12 @@ const PUBLIC: [&str; 5] = [
     "recallgate/v1/discovery_service.proto",
 ];
 const ALSO_PUBLIC: [&str; 1] = ["recallgate/v1/error.proto"];
-const STORED: [&str; 1] = ["recallgate/store/v1/decision.proto"];
+const STORED: [&str; 2] = ["recallgate/store/v1/decision.proto", "recallgate/store/v1/receipt.proto"];
 
 #[expect(clippy::disallowed_methods, reason = "a build script is told its directory by the environment alone")]
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=proto");
-    #[expect(clippy::disallowed_methods, reason = "cargo tells a build script where to write by this variable alone")]
+    println!("cargo::rerun-if-changed=src/store/migrations");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let public = protox::compile(PUBLIC.iter().chain(&ALSO_PUBLIC), ["proto"])?;
     fs::write(out.join("recallgate.v1.bin"), public.encode_to_vec())?;

@@ -6,8 +6,23 @@
 //! Invariant I6: [`Recorded`] is made by a store's ledger alone, after the judgement is durable.
 
 mod change;
+mod codes;
+mod digest;
+mod fault;
+mod ledger;
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "nothing opens PostgreSQL yet: it is compiled so that the queries stay true for both"
+)]
+mod postgres;
 mod read;
+mod receipt;
 mod recorded;
+mod rows;
+mod sound;
+mod sqlite;
+mod stored;
 
 use async_trait::async_trait;
 
@@ -15,6 +30,7 @@ pub use crate::memory::{Block, BlockCause};
 pub use change::{Announcement, Change, Expect, ReplayKey, ReplayRecord, Write};
 pub use read::{CandidatePage, MemoryPage, Place, PlaceRequest, Position, Range, Reach, View, ViewRequest};
 pub use recorded::Recorded;
+pub use sqlite::{LedgerCounts, OpenError, Sqlite, SqliteOptions};
 
 use crate::memory::{Candidate, CandidateId, Judgement, Memory, MemoryId, PolicyVersion, Text, Time, Version};
 

@@ -1,0 +1,31 @@
+//! The PostgreSQL engine: so far the migrations and the shared queries, so that they stay true for both engines.
+
+use sqlx::migrate::Migrator;
+
+/// The engine that `queries` is compiled for.
+type Db = sqlx::Postgres;
+
+/// A bound JSON array as a set of texts.
+macro_rules! texts {
+    ($parameter:literal) => {
+        concat!("(SELECT jsonb_array_elements_text(CAST(", $parameter, " AS jsonb)))")
+    };
+}
+/// A bound JSON array of hexadecimal as a set of ids.
+macro_rules! uuids {
+    ($parameter:literal) => {
+        concat!("(SELECT CAST(jsonb_array_elements_text(CAST(", $parameter, " AS jsonb)) AS uuid))")
+    };
+}
+/// A bound JSON array of hexadecimal as a set of digests.
+macro_rules! digests {
+    ($parameter:literal) => {
+        concat!("(SELECT decode(jsonb_array_elements_text(CAST(", $parameter, " AS jsonb)), 'hex'))")
+    };
+}
+
+#[expect(clippy::duplicate_mod, reason = "one SQL source, compiled once for each engine")]
+#[path = "queries/mod.rs"]
+mod queries;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/postgres");

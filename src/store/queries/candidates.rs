@@ -1,0 +1,162 @@
+//! Held candidates.
+
+use sqlx::{query, query_as, query_scalar};
+use uuid::Uuid;
+
+use super::{Connection, owners};
+use crate::memory::{Candidate, CandidateId, Key, Time};
+use crate::store::fault::{Fault, Stop};
+use crate::store::rows::{CandidateRow, list};
+use crate::store::{CandidatePage, Range, Reach, ViewRequest};
+
+macro_rules! touched {
+    ($and:expr) => {
+        concat!(
+            "SELECT ",
+            candidate_columns!("CAST(NULL AS text) AS value"),
+            " FROM candidates WHERE tenant = $1 AND owner IN ($2, '') AND project IN ($3, '') AND task IN ($4, '')",
+            " AND lapse_time > $5",
+            $and,
+            " ORDER BY create_time, candidate_id LIMIT 64"
+        )
+    };
+}
+
+macro_rules! after {
+    ($and:literal) => {
+        concat!(
+            "SELECT ",
+            candidate_columns!("value"),
+            " FROM candidates WHERE tenant = $1 AND owner = $2 AND (create_time, candidate_id) > ($3, $4)",
+            " AND lapse_time > $5",
+            $and,
+            " ORDER BY create_time, candidate_id LIMIT $6"
+        )
+    };
+}
+
+/// The candidates that a recall touches, without values.
+pub(super) async fn touched(connection: &mut Connection, request: &ViewRequest) -> Result<Vec<Candidate>, Fault> {
+    let level = &request.context.0;
+    let keys = list(request.keys.iter().map(Key::as_str));
+    let rows = if request.all {
+        query_as(touched!(""))
+    } else if request.keys.is_empty() {
+        return Ok(Vec::new());
+    } else {
+        query_as(touched!(concat!(" AND key IN ", texts!("$6"))))
+    };
+    let rows = rows
+        .bind(request.reach.tenant.as_str())
+        .bind(request.reach.subject.as_str())
+        .bind(level.project())
+        .bind(level.task())
+        .bind(request.now.micros());
+    let rows = if request.all { rows } else { rows.bind(keys) };
+    read(rows.fetch_all(connection).await?)
+}
+
+/// One candidate with its value.
+pub(in crate::store) async fn one(
+    connection: &mut Connection,
+    reach: &Reach,
+    id: CandidateId,
+    now: Time,
+) -> Result<Option<Candidate>, Fault> {
+    const SQL: &str = concat!(
+        "SELECT ",
+        candidate_columns!("value"),
+        " FROM candidates WHERE tenant = $1 AND owner IN ($2, '') AND candidate_id = $3 AND lapse_time > $4"
+    );
+    let row: Option<CandidateRow> = query_as(SQL)
+        .bind(reach.tenant.as_str())
+        .bind(reach.subject.as_str())
+        .bind(id.0)
+        .bind(now.micros())
+        .fetch_optional(connection)
+        .await?;
+    row.map(CandidateRow::read).transpose()
+}
+
+/// A page of candidates with their values. Reads a page of each owner and merges them, so that a page costs the same
+/// however far on it lies.
+pub(in crate::store) async fn page(
+    connection: &mut Connection,
+    reach: &Reach,
+    range: &Range,
+    after: Option<(Time, CandidateId)>,
+    limit: u32,
+    now: Time,
+) -> Result<CandidatePage, Fault> {
+    let (after_time, after_id) = after.map_or((i64::MIN, Uuid::nil()), |(time, id)| (time.micros(), id.0));
+    let mut rows: Vec<CandidateRow> = Vec::new();
+    for owner in owners(reach, range) {
+        let select = match range {
+            Range::One(..) => query_as(after!(" AND project = $7 AND task = $8")),
+            Range::Owner(_) | Range::All => query_as(after!("")),
+        };
+        let select = select
+            .bind(reach.tenant.as_str())
+            .bind(owner)
+            .bind(after_time)
+            .bind(after_id)
+            .bind(now.micros())
+            .bind(i64::from(limit) + 1);
+        let select = match range {
+            Range::One(_, level) => select.bind(level.project()).bind(level.task()),
+            Range::Owner(_) | Range::All => select,
+        };
+        rows.extend(select.fetch_all(&mut *connection).await?);
+    }
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    rows.sort_by_key(|row| (row.fact.create_time, row.candidate_id));
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    Ok(CandidatePage { candidates: read(rows)?, more })
+}
+
+fn read(rows: Vec<CandidateRow>) -> Result<Vec<Candidate>, Fault> {
+    rows.into_iter().map(CandidateRow::read).collect()
+}
+
+/// Whether it still waits.
+pub(super) async fn waits(
+    connection: &mut Connection,
+    tenant: &str,
+    subject: &str,
+    id: CandidateId,
+) -> Result<bool, Fault> {
+    const SQL: &str =
+        "SELECT create_time FROM candidates WHERE tenant = $1 AND owner IN ($2, '') AND candidate_id = $3";
+    let found: Option<i64> = query_scalar(SQL).bind(tenant).bind(subject).bind(id.0).fetch_optional(connection).await?;
+    Ok(found.is_some())
+}
+
+pub(super) async fn insert(connection: &mut Connection, candidate: &Candidate) -> Result<(), Fault> {
+    const SQL: &str = concat!(
+        "INSERT INTO candidates (",
+        candidate_columns!("value"),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
+         $23, $24, $25, $26, $27)"
+    );
+    let row = CandidateRow::of(candidate);
+    super::change::bind_fact(query(SQL), row.fact)
+        .bind(row.candidate_id)
+        .bind(row.reasons)
+        .bind(row.lapse_time)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The row goes, and its text with it.
+pub(super) async fn erase(
+    connection: &mut Connection,
+    tenant: &str,
+    subject: &str,
+    id: CandidateId,
+) -> Result<(), Stop> {
+    const SQL: &str = "DELETE FROM candidates WHERE tenant = $1 AND owner IN ($2, '') AND candidate_id = $3";
+    let done = query(SQL).bind(tenant).bind(subject).bind(id.0).execute(connection).await?;
+    if done.rows_affected() == 0 { Err(Stop::Contended) } else { Ok(()) }
+}

@@ -1,0 +1,80 @@
+//! The queries, one source for both engines: each engine compiles this folder with its own `Db`, and with its own
+//! `texts!`, `uuids!` and `digests!`, which turn a bound JSON array into a set.
+//!
+//! Invariant I2: every statement that reads rows of a subject names the tenant, and owners that are the caller's
+//! subject or nobody.
+
+macro_rules! fact_columns {
+    () => {
+        "tenant, owner, project, task, key, kind, source_kind, source_reference, parents, parent_references, \
+         lineage_trust, evidence, confidence, sensitivity, consent, consent_purposes, purposes, observe_time, \
+         valid_from_time, expire_time, create_time, author, change_reason"
+    };
+}
+
+macro_rules! memory_columns {
+    ($value:literal) => {
+        concat!(
+            fact_columns!(),
+            ", ",
+            $value,
+            ", memory_id, version, value_version, state, value_chars, update_time, confirm_time"
+        )
+    };
+}
+
+macro_rules! candidate_columns {
+    ($value:literal) => {
+        concat!(fact_columns!(), ", ", $value, ", candidate_id, reasons, lapse_time")
+    };
+}
+
+mod blocks;
+mod candidates;
+mod change;
+mod expect;
+mod ledger;
+mod memories;
+mod page;
+mod place;
+mod scopes;
+mod view;
+
+pub(in crate::store) use candidates::{one as candidate, page as candidates};
+pub(in crate::store) use change::apply;
+pub(in crate::store) use ledger::{find as replay, keep_key_id, keep_policy, key_id};
+pub(in crate::store) use memories::{newest as memory, values};
+pub(in crate::store) use page::page as memories;
+pub(in crate::store) use place::place;
+pub(in crate::store) use view::view;
+
+use super::Db;
+use crate::store::digest::hex;
+use crate::store::rows::list;
+use crate::store::{Range, Reach};
+
+/// A connection of the engine.
+pub(in crate::store) type Connection = <Db as sqlx::Database>::Connection;
+
+/// A set of ids to bind.
+fn ids(ids: impl IntoIterator<Item = uuid::Uuid>) -> String {
+    let ids: Vec<String> = ids.into_iter().map(|id| id.simple().to_string()).collect();
+    list(ids.iter().map(String::as_str))
+}
+
+/// A set of digests to bind.
+fn hexes<'a>(digests: impl IntoIterator<Item = &'a Vec<u8>>) -> String {
+    let digests: Vec<String> = digests.into_iter().map(|digest| hex(digest)).collect();
+    list(digests.iter().map(String::as_str))
+}
+
+/// The owners that a range reaches, shared first: never any but the subject and nobody.
+fn owners<'a>(reach: &'a Reach, range: &'a Range) -> Vec<&'a str> {
+    let subject = reach.subject.as_str();
+    match range {
+        Range::One(owner, _) | Range::Owner(owner) => {
+            Some(owner.as_str()).filter(|owner| owner.is_empty() || *owner == subject).into_iter().collect()
+        }
+        Range::All => vec!["", subject],
+    }
+}

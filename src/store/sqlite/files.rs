@@ -1,0 +1,108 @@
+//! The files beside the database: the lock, and the digest key.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use aws_lc_rs::rand;
+use zeroize::Zeroizing;
+
+use super::OpenError;
+use crate::store::digest::{DigestKey, KEY_LEN};
+
+const OWNER_ONLY: u32 = 0o600;
+
+/// Path with something after it: `memories.db` and `.lock` make `memories.db.lock`.
+fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut path = OsString::from(database);
+    path.push(suffix);
+    path.into()
+}
+
+/// Where the digest key of a database lies.
+fn key_path(database: &Path) -> PathBuf {
+    beside(database, ".digest-key")
+}
+
+/// Makes the database file, if there is none, so that nobody else can read it. SQLite gives its other files the same
+/// mode.
+pub(super) fn make_database(database: &Path) -> Result<(), OpenError> {
+    match OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(database) {
+        Ok(file) => Ok(file.sync_all().and_then(|()| sync_directory(database))?),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Locks the database for this process; held for as long as the file lives. The lock file says who holds it.
+pub(super) fn lock(database: &Path) -> Result<File, OpenError> {
+    let path = beside(database, ".lock");
+    let mut options = OpenOptions::new();
+    let mut file = options.read(true).write(true).create(true).truncate(false).mode(OWNER_ONLY).open(path)?;
+    match file.try_lock() {
+        Ok(()) => {
+            file.set_len(0)?;
+            file.rewind()?;
+            write!(file, "{}", std::process::id())?;
+            Ok(file)
+        }
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            file.read_to_string(&mut holder)?;
+            Err(OpenError::Held { process_id: holder.trim().parse().ok() })
+        }
+        Err(TryLockError::Error(error)) => Err(error.into()),
+    }
+}
+
+/// The key that the digests of an existing database were made with. Never makes a new one: with another key, no
+/// tombstone and no block would be found again.
+pub(super) fn existing_key(database: &Path, id: &str) -> Result<DigestKey, OpenError> {
+    let path = key_path(database);
+    match read_key(&path)? {
+        None => Err(OpenError::KeyMissing { path }),
+        Some(key) if key.id() == id => Ok(key),
+        Some(_) => Err(OpenError::KeyForeign { path }),
+    }
+}
+
+/// The key of a database that holds no digests yet: the one that lies there, or a new one.
+pub(super) fn first_key(database: &Path) -> Result<DigestKey, OpenError> {
+    let path = key_path(database);
+    if let Some(key) = read_key(&path)? {
+        return Ok(key);
+    }
+    let mut bytes = Zeroizing::new([0; KEY_LEN]);
+    rand::fill(bytes.as_mut_slice()).map_err(|_| OpenError::KeyMalformed { path: path.clone() })?;
+    // Renamed into place once it is whole, so that a crash leaves no half a key behind.
+    let half_made = beside(&path, ".new");
+    let mut options = OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(OWNER_ONLY).open(&half_made)?;
+    file.write_all(bytes.as_slice())?;
+    file.sync_all()?;
+    std::fs::rename(&half_made, &path)?;
+    sync_directory(&path)?;
+    DigestKey::new(&bytes).ok_or(OpenError::KeyMalformed { path })
+}
+
+fn read_key(path: &Path) -> Result<Option<DigestKey>, OpenError> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let malformed = || OpenError::KeyMalformed { path: path.to_owned() };
+    if file.metadata()?.len() != u64::try_from(KEY_LEN).unwrap_or_default() {
+        return Err(malformed());
+    }
+    let mut bytes = Zeroizing::new([0; KEY_LEN]);
+    file.read_exact(bytes.as_mut_slice())?;
+    DigestKey::new(&bytes).map(Some).ok_or_else(malformed)
+}
+
+fn sync_directory(path: &Path) -> std::io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(directory)?.sync_all()
+}

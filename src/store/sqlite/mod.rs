@@ -1,0 +1,220 @@
+//! The embedded store: one SQLite file, one process.
+//!
+//! A few connections read, each unit of work in one deferred transaction; one task writes. Reads run in tasks of their
+//! own, so that a call that is dropped half-way leaves no connection inside a transaction.
+
+mod error;
+mod files;
+mod open;
+mod writer;
+
+/// The engine that `queries` is compiled for.
+type Db = sqlx::Sqlite;
+
+/// A bound JSON array as a set of texts.
+macro_rules! texts {
+    ($parameter:literal) => {
+        concat!("(SELECT value FROM json_each(", $parameter, "))")
+    };
+}
+/// A bound JSON array of hexadecimal as a set of ids.
+macro_rules! uuids {
+    ($parameter:literal) => {
+        concat!("(SELECT unhex(value) FROM json_each(", $parameter, "))")
+    };
+}
+/// A bound JSON array of hexadecimal as a set of digests.
+macro_rules! digests {
+    ($parameter:literal) => {
+        concat!("(SELECT unhex(value) FROM json_each(", $parameter, "))")
+    };
+}
+
+#[expect(clippy::duplicate_mod, reason = "one SQL source, compiled once for each engine")]
+#[path = "../queries/mod.rs"]
+mod queries;
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use async_trait::async_trait;
+use sqlx::sqlite::{SqliteConnection, SqlitePool};
+use tokio::sync::{mpsc, oneshot};
+
+use self::error::{closed, meaning};
+pub use self::open::{OpenError, SqliteOptions};
+use self::writer::{Counts, Order};
+use super::digest::DigestKey;
+use super::fault::Fault;
+use super::{
+    CandidatePage, Change, CommitError, Error, MemoryPage, Place, PlaceRequest, Position, Range, Reach, Recorded,
+    ReplayKey, ReplayRecord, Store, View, ViewRequest, ledger, sound,
+};
+use crate::memory::{Candidate, CandidateId, Judgement, Memory, MemoryId, PolicyVersion, Text, Time, Version};
+
+/// The embedded store.
+pub struct Sqlite {
+    readers: SqlitePool,
+    orders: mpsc::Sender<Order>,
+    key: Arc<DigestKey>,
+    counts: Arc<Counts>,
+}
+
+/// What the ledger has done since the store was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LedgerCounts {
+    /// Groups committed, each with one flush at most.
+    pub groups: u64,
+    /// Changes committed in them.
+    pub changes: u64,
+}
+
+type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'c>>;
+
+impl Sqlite {
+    /// Opens the database at a path, or makes one there, with its digest key beside it. Wants a tokio runtime, in
+    /// which it goes on to live.
+    ///
+    /// # Errors
+    /// Another process holds it, its digest key is missing or another's, its schema is newer, or a file cannot be used.
+    pub async fn open(path: impl Into<PathBuf>, options: SqliteOptions) -> Result<Self, OpenError> {
+        let opened = open::open(path.into(), options).await?;
+        let key = Arc::new(opened.key);
+        let counts = Arc::new(Counts::default());
+        let orders = writer::start(opened.writer, Arc::clone(&key), Arc::clone(&counts));
+        Ok(Self { readers: opened.readers, orders, key, counts })
+    }
+
+    /// What the ledger has done so far.
+    #[must_use]
+    pub fn ledger_counts(&self) -> LedgerCounts {
+        LedgerCounts {
+            groups: self.counts.groups.load(Ordering::Relaxed),
+            changes: self.counts.changes.load(Ordering::Relaxed),
+        }
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+    ) -> Result<T, Error> {
+        let readers = self.readers.clone();
+        let unit = tokio::spawn(async move {
+            let mut transaction = readers.begin().await?;
+            let found = work(&mut transaction).await?;
+            transaction.commit().await?;
+            Ok(found)
+        });
+        unit.await.map_err(|error| Error::Corrupt(Box::new(error)))?.map_err(meaning)
+    }
+}
+
+#[async_trait]
+impl Store for Sqlite {
+    async fn view(&self, request: &ViewRequest) -> Result<View, Error> {
+        let request = request.clone();
+        self.read(move |connection| Box::pin(async move { queries::view(connection, &request).await })).await
+    }
+
+    async fn values(&self, reach: &Reach, versions: &[(MemoryId, Version)]) -> Result<Vec<(MemoryId, Text)>, Error> {
+        let (reach, versions) = (reach.clone(), versions.to_vec());
+        self.read(move |connection| Box::pin(async move { queries::values(connection, &reach, &versions).await })).await
+    }
+
+    async fn memory(&self, reach: &Reach, id: MemoryId) -> Result<Option<Memory>, Error> {
+        let reach = reach.clone();
+        self.read(move |connection| Box::pin(async move { queries::memory(connection, &reach, id).await })).await
+    }
+
+    async fn place(&self, request: &PlaceRequest) -> Result<Place, Error> {
+        let (request, key) = (request.clone(), Arc::clone(&self.key));
+        self.read(move |connection| Box::pin(async move { queries::place(connection, &key, &request).await })).await
+    }
+
+    async fn memories(
+        &self,
+        reach: &Reach,
+        range: &Range,
+        after: Option<&Position>,
+        limit: u32,
+    ) -> Result<MemoryPage, Error> {
+        let (reach, range, after) = (reach.clone(), range.clone(), after.cloned());
+        self.read(move |connection| {
+            Box::pin(async move { queries::memories(connection, &reach, &range, after.as_ref(), limit).await })
+        })
+        .await
+    }
+
+    async fn candidate(&self, reach: &Reach, id: CandidateId, now: Time) -> Result<Option<Candidate>, Error> {
+        let reach = reach.clone();
+        self.read(move |connection| Box::pin(async move { queries::candidate(connection, &reach, id, now).await }))
+            .await
+    }
+
+    async fn candidates(
+        &self,
+        reach: &Reach,
+        range: &Range,
+        after: Option<(Time, CandidateId)>,
+        limit: u32,
+        now: Time,
+    ) -> Result<CandidatePage, Error> {
+        let (reach, range) = (reach.clone(), range.clone());
+        self.read(move |connection| {
+            Box::pin(async move { queries::candidates(connection, &reach, &range, after, limit, now).await })
+        })
+        .await
+    }
+
+    async fn replay(&self, key: &ReplayKey, now: Time) -> Result<Option<ReplayRecord>, Error> {
+        let key = key.clone();
+        self.read(move |connection| Box::pin(async move { queries::replay(connection, &key, now).await })).await
+    }
+
+    async fn commit(&self, change: Change) -> Result<Recorded<Judgement>, CommitError> {
+        sound::check(&change).map_err(meaning)?;
+        let body = ledger::encode(&change.judgement, &self.key);
+        let (answer, answered) = oneshot::channel();
+        let order = Order::Commit { change: Box::new(change), body, answer };
+        self.orders.send(order).await.map_err(|_| closed())?;
+        answered.await.map_err(|_| closed())?
+    }
+
+    async fn keep_policy(&self, version: PolicyVersion, document: &str, now: Time) -> Result<(), Error> {
+        let (answer, answered) = oneshot::channel();
+        let order = Order::KeepPolicy { version, document: document.to_owned(), now, answer };
+        self.orders.send(order).await.map_err(|_| closed())?;
+        answered.await.map_err(|_| closed())?
+    }
+
+    fn digest(&self, domain: &'static str, parts: &[&[u8]]) -> [u8; 32] {
+        self.key.digest(domain, parts)
+    }
+
+    fn seal(&self, binding: &[u8; 32], plain: &[u8]) -> Option<Vec<u8>> {
+        self.key.seal(binding, plain)
+    }
+
+    fn open(&self, binding: &[u8; 32], sealed: &[u8]) -> Option<Vec<u8>> {
+        self.key.open(binding, sealed)
+    }
+
+    async fn check(&self) -> Result<(), Error> {
+        if self.orders.is_closed() {
+            return Err(closed());
+        }
+        self.read(|connection| Box::pin(async move { queries::key_id(connection).await.map(drop) })).await
+    }
+
+    async fn close(&self) {
+        let (closer, done) = oneshot::channel();
+        if self.orders.send(Order::Close(closer)).await.is_ok() {
+            // The writer has unlocked the file by then; that it is gone already is as good.
+            let _ = done.await;
+        }
+        self.readers.close().await;
+    }
+}

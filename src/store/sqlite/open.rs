@@ -1,0 +1,177 @@
+//! Opening a database file: lock, schema, digest key, connections.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::ConnectOptions;
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+
+use super::{files, queries, writer};
+use crate::store::digest::DigestKey;
+use crate::store::fault::Fault;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/sqlite");
+
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+const WAL_BYTES_KEPT: &str = "67108864";
+
+/// How a database is opened.
+#[derive(Debug, Clone)]
+pub struct SqliteOptions {
+    /// Connections that read, at least one.
+    pub readers: u32,
+    /// The database does not grow beyond that many pages of 4 KiB; what does not fit is answered `Unavailable`, and
+    /// reads go on. `None`: until the disk is full.
+    pub max_pages: Option<u32>,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self { readers: 4, max_pages: None }
+    }
+}
+
+/// Why a database was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process serves it.
+    #[error("the database is held by {}", .process_id.map_or_else(
+        || "another process".to_owned(), |process_id| format!("the process {process_id}")))]
+    Held {
+        /// Which, where its lock file says so.
+        process_id: Option<u32>,
+    },
+    /// The database holds digests, and the key that they were made with is not there.
+    #[error("the digest key is missing: put `{}` back from its backup; without it, what was deleted could come back",
+        .path.display())]
+    KeyMissing {
+        /// Where it should lie.
+        path: PathBuf,
+    },
+    /// The key that lies there is another database's.
+    #[error("the digest key `{}` is not the one that this database was made with", .path.display())]
+    KeyForeign {
+        /// Where it lies.
+        path: PathBuf,
+    },
+    /// What lies there is no key.
+    #[error("the digest key `{}` is not 32 bytes long or cannot be used", .path.display())]
+    KeyMalformed {
+        /// Where it lies.
+        path: PathBuf,
+    },
+    /// A newer version of the service has been here.
+    #[error(
+        "the database has schema {found}, and this version of the service knows {known} at most: start a newer one"
+    )]
+    SchemaNewer {
+        /// The schema of the database.
+        found: i64,
+        /// The newest that this version knows.
+        known: i64,
+    },
+    /// A migration failed, or one that had been applied has been changed since.
+    #[error("the schema could not be brought up to date")]
+    Schema(#[source] MigrateError),
+    /// A file could not be made, read or written.
+    #[error("a file of the database cannot be used")]
+    File(#[from] std::io::Error),
+    /// The database refused.
+    #[error("the database cannot be opened")]
+    Database(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<Fault> for OpenError {
+    fn from(fault: Fault) -> Self {
+        Self::Database(Box::new(fault))
+    }
+}
+
+impl From<sqlx::Error> for OpenError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(Box::new(error))
+    }
+}
+
+fn common(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .busy_timeout(BUSY_TIMEOUT)
+        .foreign_keys(true)
+        .pragma("secure_delete", "ON")
+        .pragma("temp_store", "MEMORY")
+}
+
+/// How the writer connects.
+fn writing(path: &Path, options: &SqliteOptions) -> SqliteConnectOptions {
+    let connect = common(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .pragma("journal_size_limit", WAL_BYTES_KEPT);
+    match options.max_pages {
+        Some(max_pages) => connect.pragma("max_page_count", max_pages.to_string()),
+        None => connect,
+    }
+}
+
+async fn readers(path: &Path, options: &SqliteOptions) -> Result<SqlitePool, sqlx::Error> {
+    SqlitePoolOptions::new()
+        .max_connections(options.readers.max(1))
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .test_before_acquire(false)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .connect_with(common(path).read_only(true).pragma("query_only", "ON"))
+        .await
+}
+
+/// What an open database consists of.
+pub(super) struct Opened {
+    pub(super) writer: writer::Start,
+    pub(super) readers: SqlitePool,
+    pub(super) key: DigestKey,
+}
+
+/// Opens a database, or makes one.
+pub(super) async fn open(path: PathBuf, options: SqliteOptions) -> Result<Opened, OpenError> {
+    let lock = blocking({
+        let path = path.clone();
+        move || {
+            let lock = files::lock(&path)?;
+            files::make_database(&path)?;
+            Ok(lock)
+        }
+    })
+    .await?;
+    let connect = writing(&path, &options);
+    let mut connection = connect.connect().await?;
+    MIGRATIONS.run_direct(None, &mut connection, false).await.map_err(migration)?;
+    let known = queries::key_id(&mut connection).await?;
+    let first = known.is_none();
+    let key = blocking(move || match known {
+        Some(id) => files::existing_key(&path, &id),
+        None => files::first_key(&path),
+    })
+    .await?;
+    if first {
+        queries::keep_key_id(&mut connection, key.id()).await?;
+    }
+    let readers = readers(connect.get_filename(), &options).await?;
+    Ok(Opened { writer: writer::Start { connection, connect, lock }, readers, key })
+}
+
+fn migration(error: MigrateError) -> OpenError {
+    let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
+    match error {
+        MigrateError::VersionMissing(found) if found > known => OpenError::SchemaNewer { found, known },
+        error => OpenError::Schema(error),
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, OpenError> + Send + 'static,
+) -> Result<T, OpenError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| OpenError::Database(Box::new(error)))?
+}

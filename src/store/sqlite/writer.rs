@@ -1,0 +1,208 @@
+//! The writer: one task that owns the one connection that writes.
+//!
+//! It takes all orders that wait, applies each in a savepoint of its own, commits once, and answers only then.
+//!
+//! Decision: the transaction is spoken as plain text, and sqlx's `Transaction` is not used. SQLite undoes a whole
+//! transaction by itself when the disk is full inside a savepoint; sqlx's counter of depth does not notice, loses
+//! changes it has released, commits later ones by themselves, and can begin nothing more. So after any error but a
+//! constraint the writer says `ROLLBACK`, whatever it answers, and the whole group fails. Cost: one bad disk write
+//! fails up to a group of changes, each of which its caller may send again.
+
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, query};
+use tokio::sync::{mpsc, oneshot};
+
+use super::error::{Blame, blame, meaning};
+use super::queries;
+use crate::memory::{Judgement, PolicyVersion, Time};
+use crate::store::digest::DigestKey;
+use crate::store::fault::{Fault, Stop};
+use crate::store::{Change, CommitError, Error, Recorded};
+
+/// The most orders of one group.
+const GROUP: usize = 512;
+/// The most orders that wait; whoever comes then waits to wait.
+const QUEUE: usize = 1024;
+
+/// What the writer is asked to do.
+pub(super) enum Order {
+    Commit { change: Box<Change>, body: Vec<u8>, answer: Answer<Recorded<Judgement>, CommitError> },
+    KeepPolicy { version: PolicyVersion, document: String, now: Time, answer: Answer<(), Error> },
+    Close(oneshot::Sender<()>),
+}
+
+type Answer<T, E> = oneshot::Sender<Result<T, E>>;
+
+/// What the writer starts with.
+pub(super) struct Start {
+    pub(super) connection: SqliteConnection,
+    pub(super) connect: SqliteConnectOptions,
+    pub(super) lock: File,
+}
+
+/// What the writer has done since it started.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) groups: AtomicU64,
+    pub(super) changes: AtomicU64,
+}
+
+struct Writer {
+    connection: SqliteConnection,
+    connect: SqliteConnectOptions,
+    key: Arc<DigestKey>,
+    counts: Arc<Counts>,
+}
+
+/// Starts the writer. It ends when it is told to close or when nobody can order any more, and then unlocks.
+pub(super) fn start(start: Start, key: Arc<DigestKey>, counts: Arc<Counts>) -> mpsc::Sender<Order> {
+    let (sender, orders) = mpsc::channel(QUEUE);
+    let writer = Writer { connection: start.connection, connect: start.connect, key, counts };
+    tokio::spawn(writer.run(orders, start.lock));
+    sender
+}
+
+/// A change that was applied, or refused by itself.
+enum Applied {
+    Change(Box<Change>, Answer<Recorded<Judgement>, CommitError>),
+    Refused(CommitError, Answer<Recorded<Judgement>, CommitError>),
+    Policy(Answer<(), Error>),
+}
+
+impl Applied {
+    fn committed(self) {
+        // An answer nobody waits for any more is dropped: the caller has gone, the change stands.
+        match self {
+            Self::Change(change, answer) => drop(answer.send(Ok(Recorded::after_commit(change.judgement)))),
+            Self::Refused(why, answer) => drop(answer.send(Err(why))),
+            Self::Policy(answer) => drop(answer.send(Ok(()))),
+        }
+    }
+
+    fn failed(self, why: Error) {
+        match self {
+            Self::Change(_, answer) | Self::Refused(_, answer) => drop(answer.send(Err(why.into()))),
+            Self::Policy(answer) => drop(answer.send(Err(why))),
+        }
+    }
+}
+
+impl Writer {
+    async fn run(mut self, mut orders: mpsc::Receiver<Order>, lock: File) {
+        let mut group = Vec::new();
+        let mut closers = Vec::new();
+        while orders.recv_many(&mut group, GROUP).await > 0 {
+            let work = group.extract_if(.., |order| !matches!(order, Order::Close(_))).collect::<Vec<_>>();
+            if !work.is_empty() {
+                self.commit(work).await;
+            }
+            for order in group.drain(..) {
+                if let Order::Close(closer) = order {
+                    closers.push(closer);
+                    orders.close();
+                }
+            }
+        }
+        if let Err(error) = self.connection.close().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the database did not close cleanly");
+        }
+        drop(lock);
+        for closer in closers {
+            let _ = closer.send(());
+        }
+    }
+
+    async fn commit(&mut self, orders: Vec<Order>) {
+        let mut applied = Vec::with_capacity(orders.len());
+        let mut orders = orders.into_iter();
+        let result = self.transaction(&mut orders, &mut applied).await;
+        match result {
+            Ok(()) => {
+                self.counts.groups.fetch_add(1, Ordering::Relaxed);
+                for one in applied {
+                    if matches!(one, Applied::Change(..)) {
+                        self.counts.changes.fetch_add(1, Ordering::Relaxed);
+                    }
+                    one.committed();
+                }
+            }
+            Err(fault) => {
+                let _ = query("ROLLBACK").execute(&mut self.connection).await;
+                tracing::error!(error = &fault as &dyn std::error::Error, "a group of changes was not committed");
+                let fault = Arc::new(meaning(fault));
+                let rest = orders.filter_map(|order| match order {
+                    Order::Commit { change, answer, .. } => Some(Applied::Change(change, answer)),
+                    Order::KeepPolicy { answer, .. } => Some(Applied::Policy(answer)),
+                    Order::Close(_) => None,
+                });
+                for one in applied.into_iter().chain(rest) {
+                    one.failed(Error::Unavailable(Box::new(GroupFailed(Arc::clone(&fault)))));
+                }
+            }
+        }
+    }
+
+    /// Applies orders until one fails; what has been applied or refused by then is in `applied`, the failed one too.
+    async fn transaction(
+        &mut self,
+        orders: &mut impl Iterator<Item = Order>,
+        applied: &mut Vec<Applied>,
+    ) -> Result<(), Fault> {
+        self.begin().await?;
+        for order in orders {
+            match order {
+                Order::Commit { change, body, answer } => match self.apply(&change, &body).await {
+                    Ok(None) => applied.push(Applied::Change(change, answer)),
+                    Ok(Some(why)) => applied.push(Applied::Refused(why, answer)),
+                    Err(fault) => {
+                        applied.push(Applied::Change(change, answer));
+                        return Err(fault);
+                    }
+                },
+                Order::KeepPolicy { version, document, now, answer } => {
+                    applied.push(Applied::Policy(answer));
+                    queries::keep_policy(&mut self.connection, version, &document, now).await?;
+                }
+                Order::Close(_) => {}
+            }
+        }
+        query("COMMIT").execute(&mut self.connection).await?;
+        Ok(())
+    }
+
+    /// Begins. A connection that is broken, or that an earlier failure has left inside a transaction, is replaced.
+    async fn begin(&mut self) -> Result<(), Fault> {
+        let Err(error) = query("BEGIN IMMEDIATE").execute(&mut self.connection).await else { return Ok(()) };
+        let mut fresh = self.connect.connect().await.map_err(|_| error)?;
+        query("BEGIN IMMEDIATE").execute(&mut fresh).await?;
+        self.connection = fresh;
+        Ok(())
+    }
+
+    /// Applies one change in a savepoint. `Some`: it was refused and undone, and the group goes on.
+    async fn apply(&mut self, change: &Change, body: &[u8]) -> Result<Option<CommitError>, Fault> {
+        query("SAVEPOINT change").execute(&mut self.connection).await?;
+        let refusal = match queries::apply(&mut self.connection, &self.key, change, body).await {
+            Ok(()) => None,
+            Err(Stop::Contended) => Some(CommitError::Contended),
+            Err(Stop::Fault(fault)) => match blame(fault) {
+                Blame::Change(why) => Some(why),
+                Blame::Group(fault) => return Err(fault),
+            },
+        };
+        if refusal.is_some() {
+            query("ROLLBACK TO change").execute(&mut self.connection).await?;
+        }
+        query("RELEASE change").execute(&mut self.connection).await?;
+        Ok(refusal)
+    }
+}
+
+/// Told to every change of a group that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("the group that the change was in was not committed")]
+struct GroupFailed(#[source] Arc<Error>);

@@ -1,0 +1,172 @@
+//! What only the embedded store promises: its files, its lock, and a database that is full.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use recall_gate::memory::{Level, Memory};
+use recall_gate::store::{CommitError, Error, OpenError, Range, Sqlite, SqliteOptions, Store, Write};
+use tokio::task::JoinSet;
+
+use crate::fixture::{World, contended, text};
+
+async fn refusal(path: &Path) -> OpenError {
+    Sqlite::open(path, SqliteOptions::default()).await.err().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_opener_is_told_which_process_holds_the_database() {
+    let mut world = World::sqlite().await;
+    let refused = refusal(&world.path()).await;
+    assert!(matches!(refused, OpenError::Held { process_id } if process_id == Some(std::process::id())));
+    assert!(refused.to_string().contains(&std::process::id().to_string()));
+    world.put(&world.memory("k")).await;
+    world.reopen().await;
+    assert_eq!(world.view_all("ann", Level::General).await.memories.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_else_can_read_the_files() {
+    let world = World::sqlite().await;
+    world.put(&world.memory("k")).await;
+    let mut names = Vec::new();
+    for file in fs::read_dir(world.directory()).unwrap() {
+        let file = file.unwrap();
+        names.push(file.file_name().into_string().unwrap());
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{names:?}");
+    }
+    names.sort();
+    let expected = ["memories.db", "memories.db-shm", "memories.db-wal", "memories.db.digest-key", "memories.db.lock"];
+    assert_eq!(names, expected);
+    assert_eq!(fs::read(world.directory().join("memories.db.digest-key")).unwrap().len(), 32);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn i14_a_database_without_its_own_digest_key_is_refused_and_no_key_is_made() {
+    let world = World::sqlite().await;
+    world.store.close().await;
+    let key = world.directory().join("memories.db.digest-key");
+    let kept = fs::read(&key).unwrap();
+
+    fs::remove_file(&key).unwrap();
+    let refused = refusal(&world.path()).await;
+    assert!(matches!(&refused, OpenError::KeyMissing { path } if *path == key), "{refused}");
+    assert!(!key.exists());
+
+    fs::write(&key, [1; 32]).unwrap();
+    assert!(matches!(refusal(&world.path()).await, OpenError::KeyForeign { .. }));
+    fs::write(&key, &kept[..31]).unwrap();
+    assert!(matches!(refusal(&world.path()).await, OpenError::KeyMalformed { .. }));
+    fs::write(&key, kept).unwrap();
+    Sqlite::open(world.path(), SqliteOptions::default()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_schema_newer_than_the_binary_is_refused() {
+    let world = World::sqlite().await;
+    world.store.close().await;
+    let sql = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+               VALUES (9000, 'later', 1, x'00', 0)";
+    sqlx::query(sql).execute(&mut world.backdoor().await).await.unwrap();
+    let refused = refusal(&world.path()).await;
+    assert!(matches!(refused, OpenError::SchemaNewer { found: 9000, known: 1 }), "{refused}");
+    assert!(refused.to_string().contains("9000"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn i13_the_text_of_an_erased_candidate_is_in_no_byte_of_any_file() {
+    let world = World::sqlite().await;
+    let mut candidates = Vec::new();
+    for i in 0..3 {
+        let mut candidate = world.candidate(&format!("zq7canary-key-{i}"));
+        candidate.value = Some(text(&format!("zq7canary value {i} {}", "x".repeat(3000 * i))));
+        candidate.source.reference = text("zq7canary reference");
+        candidate.source.parent_references = vec![text("zq7canary parent")];
+        candidate.change_reason = text("zq7canary reason");
+        world.hold(&candidate).await;
+        candidates.push(candidate);
+    }
+    assert!(found(world.directory()) > 0);
+    for candidate in &candidates {
+        let mut change = world.change();
+        change.writes = vec![Write::EraseCandidate(candidate.id)];
+        world.commit(change).await.unwrap();
+    }
+    world.store.close().await;
+    assert_eq!(found(world.directory()), 0);
+}
+
+fn found(directory: &Path) -> usize {
+    let bytes = fs::read_dir(directory).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
+    bytes.map(|bytes| bytes.windows(9).filter(|bytes| bytes == b"zq7canary").count()).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn i06_what_was_answered_is_there_after_the_process_is_gone() {
+    let world = World::sqlite().await;
+    for i in 0..20 {
+        world.put(&world.memory(&format!("k{i}"))).await;
+    }
+    let image = tempfile::tempdir().unwrap();
+    for name in ["memories.db", "memories.db-wal", "memories.db.digest-key"] {
+        fs::copy(world.directory().join(name), image.path().join(name)).unwrap();
+    }
+    let survivor = Sqlite::open(image.path().join("memories.db"), SqliteOptions::default()).await.unwrap();
+    let page = survivor.memories(&world.reach("ann"), &Range::All, None, 100).await.unwrap();
+    assert_eq!(page.memories.len(), 20);
+    assert_eq!(page.revisions[0].revision.0, 20);
+}
+
+/// A database that has no room for a large value, and a group that a writer from outside holds up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_database_fails_the_whole_group_and_the_next_one_works() {
+    let mut world = World::sqlite().await;
+    world.store.close().await;
+    let options = SqliteOptions { max_pages: Some(120), ..SqliteOptions::default() };
+    world.store = Arc::new(Sqlite::open(world.path(), options).await.unwrap());
+    world.put(&world.memory("before")).await;
+    let large = Memory { value: Some(text(&"x".repeat(700_000))), ..world.memory("large") };
+
+    for round in 1..=3_u8 {
+        let before = world.store.ledger_counts();
+        let mut outside = world.backdoor().await;
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut outside).await.unwrap();
+        let mut calls = JoinSet::new();
+        let mut send = |memory: Memory| {
+            let mut change = world.change();
+            change.writes = vec![Write::Memory(Box::new(memory))];
+            let store = world.store.clone();
+            calls.spawn(async move { store.commit(change).await });
+        };
+        send(world.memory(&format!("first {round}")));
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        for i in 0..4 {
+            send(world.memory(&format!("small {round} {i}")));
+        }
+        send(large.clone());
+        for i in 4..8 {
+            send(world.memory(&format!("small {round} {i}")));
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        sqlx::query("COMMIT").execute(&mut outside).await.unwrap();
+
+        let results = calls.join_all().await;
+        let unavailable = |result: &Result<_, _>| matches!(result, Err(CommitError::Store(Error::Unavailable(_))));
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "the first was a group of its own");
+        assert_eq!(results.iter().filter(|result| unavailable(result)).count(), 9);
+        assert_eq!(world.store.ledger_counts().groups, before.groups + 1);
+
+        let mut next = world.change();
+        next.writes = vec![Write::Memory(Box::new(world.memory(&format!("after {round}"))))];
+        world.commit(next).await.unwrap();
+        let page = world.store.memories(&world.reach("ann"), &Range::All, None, 100).await.unwrap();
+        assert_eq!(page.memories.len(), 1 + 2 * usize::from(round));
+        assert_eq!(world.number("SELECT count(*) FROM decisions WHERE tenant = $1").await, 1 + 2 * i64::from(round));
+    }
+    let mut stale = world.change();
+    stale.expect = vec![recall_gate::store::Expect::BlockEpoch(stale.owner.clone(), 4)];
+    assert!(contended(&world.commit(stale).await));
+    world.reopen().await;
+    world.put(&large).await;
+}
