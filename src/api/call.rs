@@ -5,7 +5,7 @@ use tracing::Instrument;
 
 use super::status;
 use crate::gate::Error;
-use crate::identity::Caller;
+use crate::identity::{AuthError, Caller};
 
 /// The work of a call ended without an answer. What it panicked with stays out: it may hold text.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ where
     W: Future<Output = Result<R, Error>> + Send + 'static,
 {
     let (_, mut extensions, message) = request.into_parts();
-    let Some(caller) = extensions.remove::<Caller>() else { return Err(status::unauthenticated(true)) };
+    let Some(caller) = extensions.remove::<Caller>() else { return Err(status::unauthenticated(AuthError::Missing)) };
     let outcome = tokio::spawn(work(caller, message).in_current_span()).await;
     match outcome.unwrap_or_else(|_| Err(Error::Internal(Box::new(Panicked)))) {
         Ok(reply) => Ok(Response::new(reply)),

@@ -11,6 +11,7 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 
 use super::proto::ErrorReason;
 use crate::gate::{Error, FieldFault};
+use crate::identity::AuthError;
 
 /// The domain of every `google.rpc.ErrorInfo`.
 pub const DOMAIN: &str = "recallgate";
@@ -80,14 +81,13 @@ pub fn of(error: &Error) -> Status {
 
 /// The status of a call whose credential is missing, or could not be verified. It says no more than that.
 #[must_use]
-pub fn unauthenticated(missing: bool) -> Status {
-    let (reason, message) = if missing {
-        (ErrorReason::CredentialMissing, "a credential is required")
-    } else {
-        (ErrorReason::CredentialInvalid, "the credential could not be verified")
+pub fn unauthenticated(error: AuthError) -> Status {
+    let reason = match error {
+        AuthError::Missing => ErrorReason::CredentialMissing,
+        AuthError::Invalid => ErrorReason::CredentialInvalid,
     };
     let details = ErrorDetails::with_error_info(reason_name(reason), DOMAIN, HashMap::new());
-    make(Code::Unauthenticated, message, details)
+    make(Code::Unauthenticated, &error.to_string(), details)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one home of statuses")]
@@ -321,8 +321,9 @@ mod tests {
 
     #[test]
     fn a_missing_and_a_bad_credential_are_told_apart_and_nothing_more() {
-        for (missing, reason) in [(true, "CREDENTIAL_MISSING"), (false, "CREDENTIAL_INVALID")] {
-            let status = unauthenticated(missing);
+        for (error, reason) in [(AuthError::Missing, "CREDENTIAL_MISSING"), (AuthError::Invalid, "CREDENTIAL_INVALID")]
+        {
+            let status = unauthenticated(error);
             assert_eq!(status.code(), Code::Unauthenticated);
             assert_eq!(status.get_details_error_info().unwrap().reason, reason);
         }

@@ -1,6 +1,6 @@
 //! The command line. Answers go to standard output, errors and logs to standard error.
 
-mod assemble;
+mod demo;
 mod failure;
 mod health;
 mod policy;
@@ -36,6 +36,11 @@ enum Command {
     /// Each setting can be given as a flag, as a variable of the environment, or in a settings file, and counts in
     /// that order.
     Serve(serve::Serve),
+    /// Show what the service does, on a temporary store.
+    ///
+    /// Starts it on a port of its own, plays checks against it over gRPC, and prints for each what was accepted, what
+    /// was refused and why, the ids of the decisions, and PASS or FAIL. Exits with 1 when a check fails.
+    Demo(demo::Demo),
     /// Make a credential, or a key to sign credentials with.
     Token(token::Token),
     /// Look at policies.
@@ -78,6 +83,7 @@ pub fn main(
 async fn run(command: Command, out: &mut (impl Write + Send), err: &mut (impl Write + Send)) -> Result<(), Failure> {
     match command {
         Command::Serve(serve) => serve.run(out, err).await,
+        Command::Demo(demo) => demo.run(out).await,
         Command::Token(token) => token.run(out),
         Command::Policy(policy) => policy.run(out),
         Command::Health(health) => health.run(out).await,

@@ -8,13 +8,12 @@ use clap::Args;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::assemble::assemble;
 use super::signals::Signals;
 use super::{ConfigFile, Failure, policy};
 use crate::config::{Identity, Layer, Settings};
 use crate::gate::{Clock, SystemClock};
 use crate::identity::{Authenticator, JwtVerifier, KeySet, development_key, development_key_path};
-use crate::server::{Drained, Health, Server};
+use crate::server::{Drained, Health, Server, assemble};
 use crate::telemetry;
 
 #[derive(Debug, Args)]
@@ -63,21 +62,18 @@ async fn serve(
     let authenticator = authenticator(settings, err)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let policy_version = policy.version;
-    let assembled = assemble(settings, policy, Arc::clone(&clock)).await?;
-    let server = Server {
-        routes: assembled.routes,
-        authenticator: Arc::new(authenticator),
-        clock,
-        refuse: assembled.refuse,
-        drain: settings.drain,
-    };
+    let assembled = assemble(&settings.database, policy, Arc::clone(&clock))
+        .await
+        .map_err(|error| Failure::because(&format!("`{}`", settings.database.display()), &error))?;
+    let server =
+        Server { routes: assembled.routes, authenticator: Arc::new(authenticator), clock, drain: settings.drain };
     tracing::info!(%address, database = %settings.database.display(), policy = %policy_version, "listening");
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
     let outcome = server
         .run(listener, Health::new().await, async { stopped.await.unwrap_or_default() })
         .await
         .map_err(|error| Failure::because("serving failed", &error));
-    assembled.close.await;
+    assembled.store.close().await;
     match outcome? {
         Drained::Whole => tracing::info!("stopped"),
         Drained::Cut => tracing::warn!("stopped; calls that were not answered in time were cut off"),

@@ -11,11 +11,9 @@ use http::{Request, Response};
 use tonic::body::Body;
 use tower::{Layer, Service};
 
+use crate::api::status;
 use crate::gate::Clock;
-use crate::identity::{AuthError, Authenticator};
-
-/// Turns a refusal into the answer: a status, as `api::status` makes it.
-pub type Refuse = fn(AuthError) -> Response<Body>;
+use crate::identity::Authenticator;
 
 /// Services that need no credential, by their whole names. They tell nothing of any tenant.
 const OPEN: [&str; 3] =
@@ -30,12 +28,11 @@ fn is_open(path: &str) -> bool {
 pub(super) struct AuthenticateLayer {
     authenticator: Arc<Authenticator>,
     clock: Arc<dyn Clock>,
-    refuse: Refuse,
 }
 
 impl AuthenticateLayer {
-    pub(super) fn new(authenticator: Arc<Authenticator>, clock: Arc<dyn Clock>, refuse: Refuse) -> Self {
-        Self { authenticator, clock, refuse }
+    pub(super) fn new(authenticator: Arc<Authenticator>, clock: Arc<dyn Clock>) -> Self {
+        Self { authenticator, clock }
     }
 }
 
@@ -74,7 +71,7 @@ where
                 Ok(caller) => {
                     request.extensions_mut().insert(caller);
                 }
-                Err(error) => return Box::pin(ready(Ok((self.layer.refuse)(error)))),
+                Err(error) => return Box::pin(ready(Ok(status::unauthenticated(error).into_http()))),
             }
         }
         // Nobody behind this point needs it, so nobody can log it.

@@ -2,8 +2,10 @@
 //!
 //! Holds no rule. What a call does is in the routes it is handed.
 
+mod assemble;
 mod authenticate;
 mod calls;
+mod embedded;
 mod health;
 mod methods;
 
@@ -17,7 +19,8 @@ use tokio::sync::oneshot;
 use tonic::service::Routes;
 use tonic::transport::server::TcpIncoming;
 
-pub use authenticate::Refuse;
+pub use assemble::{AssembleError, Assembled, assemble};
+pub use embedded::{Embedded, StartError};
 pub use health::{Health, LIVENESS, SERVICES};
 
 use crate::gate::Clock;
@@ -66,8 +69,6 @@ pub struct Server {
     pub authenticator: Arc<Authenticator>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
-    /// The answer to who may not.
-    pub refuse: Refuse,
     /// How long calls in flight may take after a stop.
     pub drain: Duration,
 }
@@ -110,7 +111,7 @@ impl Server {
             .http2_keepalive_interval(Some(KEEPALIVE))
             .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
             .layer(calls::CallLayer::new(methods))
-            .layer(authenticate::AuthenticateLayer::new(self.authenticator, self.clock, self.refuse))
+            .layer(authenticate::AuthenticateLayer::new(self.authenticator, self.clock))
             .add_routes(routes)
             .serve_with_incoming_shutdown(
                 TcpIncoming::from(listener).with_nodelay(Some(true)).with_keepalive(Some(KEEPALIVE)),

@@ -21,8 +21,8 @@ use tracing::Instrument;
 use super::*;
 use crate::gate::ManualClock;
 use crate::identity::{
-    AuthError, Caller, DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, DEVELOPMENT_KEY_ID, Grants, JwtVerifier, KeySet,
-    SigningKey, Ticket, mint,
+    Caller, DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, DEVELOPMENT_KEY_ID, Grants, JwtVerifier, KeySet, SigningKey,
+    Ticket, mint,
 };
 use crate::memory::Time;
 
@@ -68,15 +68,6 @@ impl tower::Service<Request<Body>> for Echo {
     }
 }
 
-fn refuse(error: AuthError) -> Response<Body> {
-    Response::builder()
-        .header("content-type", "application/grpc")
-        .header("grpc-status", "16")
-        .header("grpc-message", error.to_string())
-        .body(Body::empty())
-        .unwrap()
-}
-
 struct Running {
     address: SocketAddr,
     key: SigningKey,
@@ -96,7 +87,6 @@ async fn run(drain: Duration) -> Running {
         routes: Routes::new(Echo { begun: Arc::clone(&begun), finish: Arc::clone(&finish) }),
         authenticator: Arc::new(Authenticator::required(verifier)),
         clock: Arc::new(ManualClock::at(NOW)),
-        refuse,
         drain,
     };
     let (stop, stopped) = oneshot::channel::<()>();
@@ -307,7 +297,6 @@ async fn a_call_has_a_span_with_its_method_status_and_trace_and_no_secret() {
         .layer(authenticate::AuthenticateLayer::new(
             Arc::new(Authenticator::development(&key)),
             Arc::new(ManualClock::at(NOW)),
-            refuse,
         ))
         .service(echo);
     async {
