@@ -1,6 +1,5 @@
 //! What was expected, what came, and how it is printed.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
@@ -19,28 +18,37 @@ pub(super) struct Answer {
     pub(super) reasons: Vec<String>,
 }
 
+/// One call, and what the gate answered.
+#[derive(Debug, Serialize)]
+struct Step {
+    call: String,
+    /// Absent where the call was refused with a status.
+    decision_id: Option<String>,
+    answers: Vec<Answer>,
+}
+
 /// One check.
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
     name: &'static str,
     passed: bool,
-    answers: Vec<Answer>,
-    decision_ids: Vec<String>,
+    steps: Vec<Step>,
     /// What did not come as expected.
     failures: Vec<String>,
 }
 
 impl Check {
     pub(super) const fn new(name: &'static str) -> Self {
-        Self { name, passed: true, answers: Vec::new(), decision_ids: Vec::new(), failures: Vec::new() }
+        Self { name, passed: true, steps: Vec::new(), failures: Vec::new() }
     }
 
-    pub(super) fn decided(&mut self, decision_id: &str) {
-        self.decision_ids.push(decision_id.to_owned());
+    /// Notes one call and its answers.
+    pub(super) fn saw(&mut self, call: impl Into<String>, decision_id: Option<&str>, answers: Vec<Answer>) {
+        self.steps.push(Step { call: call.into(), decision_id: decision_id.map(str::to_owned), answers });
     }
 
-    pub(super) fn saw(&mut self, answer: Answer) {
-        self.answers.push(answer);
+    fn answers(&self) -> impl Iterator<Item = &Answer> {
+        self.steps.iter().flat_map(|step| &step.answers)
     }
 
     /// Fails the check unless `holds`; `expectation` says what was expected.
@@ -53,14 +61,13 @@ impl Check {
 
     /// Expects an accepted answer about `what` with that value.
     pub(super) fn expect_accepted(&mut self, what: &str, value: &str) {
-        let holds = self.answers.iter().any(|answer| answer.what == what && answer.accepted && answer.value == value);
+        let holds = self.answers().any(|answer| answer.what == what && answer.accepted && answer.value == value);
         self.expect(holds, format!("`{what}` is accepted as `{value}`"));
     }
 
     /// Expects a refused answer about `what`, for exactly these reasons.
     pub(super) fn expect_refused(&mut self, what: &str, reasons: &[&str]) {
-        let holds =
-            self.answers.iter().any(|answer| answer.what == what && !answer.accepted && answer.reasons == reasons);
+        let holds = self.answers().any(|answer| answer.what == what && !answer.accepted && answer.reasons == reasons);
         self.expect(holds, format!("`{what}` is refused for {}", reasons.join(", ")));
     }
 }
@@ -100,20 +107,23 @@ impl Report {
     }
 
     pub(super) fn table(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "Recall Gate, over gRPC at {}, on a temporary store.", self.address)?;
-        let answers = || self.checks.iter().flat_map(|check| &check.answers);
-        let what = answers().map(|answer| width(&answer.what)).max().unwrap_or(0);
+        writeln!(out, "Recall Gate, asked over gRPC at {}, on a temporary store", self.address)?;
+        let steps = || self.checks.iter().flat_map(|check| &check.steps);
+        let call = steps().map(|step| width(&step.call)).max().unwrap_or(0);
+        let what = steps().flat_map(|step| &step.answers).map(|answer| width(&answer.what)).max().unwrap_or(0);
         for check in &self.checks {
             writeln!(out)?;
             writeln!(out, "{}  {}", if check.passed { "PASS" } else { "FAIL" }, check.name)?;
-            for answer in &check.answers {
-                writeln!(out, "{}", line(answer, what))?;
-            }
-            for decision_id in &check.decision_ids {
-                writeln!(out, "        decision  {decision_id}")?;
+            for step in &check.steps {
+                let decision_id = step.decision_id.as_deref().map(|id| format!("decision {id}")).unwrap_or_default();
+                writeln!(out, "{}", padded("  ", &step.call, call, &decision_id))?;
+                for answer in &step.answers {
+                    let lead = if answer.accepted { "      accepted  " } else { "      refused   " };
+                    writeln!(out, "{}", padded(lead, &answer.what, what, &told(answer)))?;
+                }
             }
             for failure in &check.failures {
-                writeln!(out, "        expected  {failure}")?;
+                writeln!(out, "  expected that {failure}")?;
             }
         }
         writeln!(out)?;
@@ -121,18 +131,21 @@ impl Report {
     }
 }
 
-fn line(answer: &Answer, what: usize) -> String {
-    let mut line = format!("        {}  ", if answer.accepted { "accepted" } else { "refused " });
-    line.push_str(&answer.what);
-    line.extend(std::iter::repeat_n(' ', what.saturating_sub(width(&answer.what)) + 2));
+/// The value, and what there is to say of it.
+fn told(answer: &Answer) -> String {
     let reasons = answer.reasons.join(", ");
-    let _ = match (answer.value.is_empty(), reasons.is_empty()) {
-        (false, false) => write!(line, "{} ({reasons})", answer.value),
-        (false, true) => write!(line, "{}", answer.value),
-        (true, _) => write!(line, "{reasons}"),
-    };
-    line.truncate(line.trim_end().len());
-    line
+    match (answer.value.is_empty(), reasons.is_empty()) {
+        (false, false) => format!("{} ({reasons})", answer.value),
+        (false, true) => answer.value.clone(),
+        (true, _) => reasons,
+    }
+}
+
+/// Two columns, the first as wide as the widest.
+fn padded(lead: &str, first: &str, widest: usize, second: &str) -> String {
+    let gap = widest.saturating_sub(width(first)) + 2;
+    let line = format!("{lead}{first}{}{second}", " ".repeat(gap));
+    line.trim_end().to_owned()
 }
 
 fn width(text: &str) -> usize {
@@ -151,7 +164,7 @@ mod tests {
     #[test]
     fn a_refusal_for_another_reason_fails_the_check() {
         let mut check = Check::new("deleted");
-        check.saw(refused(&["DELETED"]));
+        check.saw("Recall", Some("d-1"), vec![refused(&["DELETED"])]);
         check.expect_refused("ui_theme", &["DELETED"]);
         assert!(check.passed);
         check.expect_refused("ui_theme", &["EXPIRED"]);
@@ -163,18 +176,16 @@ mod tests {
     fn the_table_and_the_json_say_what_failed() {
         let mut report = Report::new(SocketAddr::from(([127, 0, 0, 1], 7)));
         let mut check = Check::new("deleted");
-        check.saw(refused(&["DELETED", "EXPIRED"]));
-        check.decided("d-1");
+        check.saw("Recall", Some("d-1"), vec![refused(&["DELETED", "EXPIRED"])]);
         check.expect_accepted("ui_theme", "dark");
         report.add(check);
         let (mut table, mut json) = (Vec::new(), Vec::new());
         report.table(&mut table).unwrap();
         report.json(&mut json).unwrap();
         let table = String::from_utf8(table).unwrap();
-        assert!(
-            table.contains("FAIL  deleted\n        refused   ui_theme  DELETED, EXPIRED\n        decision  d-1\n"),
-            "{table}"
-        );
+        let expected =
+            "\nFAIL  deleted\n  Recall  decision d-1\n      refused   ui_theme  DELETED, EXPIRED\n  expected that ";
+        assert!(table.contains(expected), "{table}");
         assert!(table.ends_with("0 passed, 1 failed\n"), "{table}");
         let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
         assert_eq!(json["passed"], false);

@@ -3,6 +3,7 @@
 
 use prost_types::Timestamp;
 use tonic::Code;
+use tonic_types::StatusExt;
 
 use super::DemoError;
 use super::report::{Answer, Check, Report};
@@ -127,7 +128,7 @@ async fn poisoned_document(lin: &mut Actor) -> Result<Check, DemoError> {
     };
     let held = offer(&mut check, lin, poison).await?;
     check.expect(held.outcome() == Outcome::Held, "it is held");
-    check.expect_refused("response_style offered", &["HELD", "EVIDENCE_TOO_WEAK", "INSTRUCTION_LIKE"]);
+    check.expect_refused("response_style", &["HELD", "EVIDENCE_TOO_WEAK", "INSTRUCTION_LIKE"]);
     recall(&mut check, lin, general(), "converse", keys(&["response_style"])).await?;
     check.expect_refused("response_style", &["UNCONFIRMED"]);
     Ok(check)
@@ -145,13 +146,8 @@ async fn deleted_theme(stage: &Stage, lin: &mut Actor) -> Result<Check, DemoErro
         ..DeleteRequest::default()
     };
     let deleted = lin.delete.delete(delete).await.map_err(failed("Delete"))?.into_inner();
-    check.decided(&deleted.decision_id);
-    check.saw(Answer {
-        what: "ui_theme deleted".to_owned(),
-        accepted: true,
-        value: format!("version {}", deleted.version),
-        reasons: Vec::new(),
-    });
+    let done = done("ui_theme", deleted.version);
+    check.saw("Delete", Some(&deleted.decision_id), vec![done]);
     stage.pass(60);
     recall(&mut check, lin, general(), "converse", keys(&["ui_theme"])).await?;
     check.expect_refused("ui_theme", &["DELETED"]);
@@ -159,7 +155,7 @@ async fn deleted_theme(stage: &Stage, lin: &mut Actor) -> Result<Check, DemoErro
     let again = CaptureRequest { evidence: Evidence::None.into(), ..user_says("ui_theme", "dark") };
     let again = offer(&mut check, lin, again).await?;
     check.expect(again.outcome() == Outcome::Rejected, "the deleted message is no source any more");
-    check.expect_refused("ui_theme offered", &["REJECTED", "SOURCE_REVOKED"]);
+    check.expect_refused("ui_theme", &["REJECTED", "SOURCE_REVOKED"]);
     Ok(check)
 }
 
@@ -197,22 +193,19 @@ async fn two_writers(stage: &Stage, lin: &mut Actor) -> Result<Check, DemoError>
             Ok(reply) => {
                 won += 1;
                 let reply = reply.into_inner();
-                check.decided(&reply.decision_id);
-                check.saw(Answer {
-                    what: "database_engine corrected".to_owned(),
-                    accepted: true,
-                    value: format!("version {}", reply.version),
-                    reasons: Vec::new(),
-                });
+                check.saw("Correct", Some(&reply.decision_id), vec![done("database_engine", reply.version)]);
             }
             Err(status) => {
+                let reason = status.get_details_error_info().map(|info| info.reason).unwrap_or_default();
                 check.expect(status.code() == Code::Aborted, "the loser is told ABORTED");
-                check.saw(Answer {
-                    what: "database_engine corrected".to_owned(),
+                check.expect(reason == "VERSION_CONFLICT", "the loser is told VERSION_CONFLICT");
+                let answer = Answer {
+                    what: "database_engine".to_owned(),
                     accepted: false,
-                    value: status.message().to_owned(),
-                    reasons: vec![status.code().description().to_owned()],
-                });
+                    value: String::new(),
+                    reasons: vec![reason, status.message().to_owned()],
+                };
+                check.saw("Correct", None, vec![answer]);
             }
         }
     }
@@ -306,18 +299,22 @@ fn failed(call: &'static str) -> impl Fn(tonic::Status) -> DemoError {
     move |status| DemoError::Call { call, status: format!("{:?}: {}", status.code(), status.message()) }
 }
 
+fn done(what: &str, version: i64) -> Answer {
+    Answer { what: what.to_owned(), accepted: true, value: format!("version {version}"), reasons: Vec::new() }
+}
+
 async fn offer(check: &mut Check, actor: &mut Actor, fact: CaptureRequest) -> Result<CaptureResponse, DemoError> {
-    let what = format!("{} offered", place(&fact.key, fact.scope.as_ref()));
+    let what = place(&fact.key, fact.scope.as_ref());
     let reply = actor.capture.capture(fact).await.map_err(failed("Capture"))?.into_inner();
-    check.decided(&reply.decision_id);
     let outcome = short(reply.outcome().as_str_name(), "OUTCOME_");
-    let accepted = matches!(reply.outcome(), Outcome::Activated | Outcome::Duplicate);
     let reasons = reply.reasons().map(reason);
-    check.saw(if accepted {
-        Answer { what, accepted, value: format!("version {}", reply.version), reasons: reasons.collect() }
+    let answer = if matches!(reply.outcome(), Outcome::Activated | Outcome::Duplicate) {
+        Answer { reasons: reasons.collect(), ..done(&what, reply.version) }
     } else {
-        Answer { what, accepted, value: String::new(), reasons: std::iter::once(outcome).chain(reasons).collect() }
-    });
+        let reasons = std::iter::once(outcome).chain(reasons).collect();
+        Answer { what, accepted: false, value: String::new(), reasons }
+    };
+    check.saw("Capture", Some(&reply.decision_id), vec![answer]);
     Ok(reply)
 }
 
@@ -328,16 +325,10 @@ async fn correct(
     version: i64,
     value: &str,
 ) -> Result<(), DemoError> {
-    let reply =
-        actor.correct.correct(correction(memory_id, version, value)).await.map_err(failed("Correct"))?.into_inner();
-    check.decided(&reply.decision_id);
+    let reply = actor.correct.correct(correction(memory_id, version, value)).await;
+    let reply = reply.map_err(failed("Correct"))?.into_inner();
     check.expect(reply.outcome() == Outcome::Activated, "the correction is in force");
-    check.saw(Answer {
-        what: "duty_team corrected".to_owned(),
-        accepted: true,
-        value: format!("version {}", reply.version),
-        reasons: Vec::new(),
-    });
+    check.saw("Correct", Some(&reply.decision_id), vec![done("duty_team", reply.version)]);
     Ok(())
 }
 
@@ -348,26 +339,31 @@ async fn recall(
     purpose: &str,
     query: Query,
 ) -> Result<RecallResponse, DemoError> {
+    let call = match &context.context {
+        Some(context::Context::Project(project)) => format!("Recall for {purpose} in {}", project.project_id),
+        _ => format!("Recall for {purpose}"),
+    };
     let reply = actor.recall.recall(request(context, purpose, query)).await.map_err(failed("Recall"))?.into_inner();
-    check.decided(&reply.decision_id);
-    for fact in reply.envelope.iter().flat_map(|envelope| &envelope.facts) {
+    let facts = reply.envelope.iter().flat_map(|envelope| &envelope.facts).map(|fact| {
         let inferred = if fact.inferred { ", inferred" } else { "" };
-        check.saw(Answer {
+        Answer {
             what: place(&fact.key, fact.scope.as_ref()),
             accepted: true,
             value: format!("{}{inferred}", fact.value.as_deref().unwrap_or_default()),
             reasons: Vec::new(),
-        });
-    }
-    for verdict in &reply.rejected {
-        let known = !verdict.key.is_empty();
-        check.saw(Answer {
-            what: if known { place(&verdict.key, verdict.scope.as_ref()) } else { verdict.memory_id.clone() },
-            accepted: false,
-            value: String::new(),
-            reasons: verdict.reasons().map(reason).collect(),
-        });
-    }
+        }
+    });
+    let rejected = reply.rejected.iter().map(|verdict| Answer {
+        what: if verdict.key.is_empty() {
+            verdict.memory_id.clone()
+        } else {
+            place(&verdict.key, verdict.scope.as_ref())
+        },
+        accepted: false,
+        value: String::new(),
+        reasons: verdict.reasons().map(reason).collect(),
+    });
+    check.saw(call, Some(&reply.decision_id), facts.chain(rejected).collect());
     Ok(reply)
 }
 
