@@ -11,11 +11,21 @@ pub struct FieldFault {
     pub description: String,
 }
 
+/// How many bad fields the message names; the details name all.
+const NAMED: usize = 5;
+
+fn names(faults: &[FieldFault]) -> String {
+    let named: Vec<String> = faults.iter().take(NAMED).map(|fault| format!("`{}`", fault.field)).collect();
+    let more = faults.len().saturating_sub(NAMED);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("bad fields: {}{rest}", named.join(", "))
+}
+
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Bad fields, all of them.
-    #[error("{} bad field(s)", .0.len())]
+    #[error("{}", names(.0))]
     Invalid(Vec<FieldFault>),
     /// Policy has no such purpose.
     #[error("the policy has no such purpose")]

@@ -89,6 +89,8 @@ impl Server {
             tonic_reflection::server::Builder::configure()
                 .register_encoded_file_descriptor_set(DESCRIPTORS)
                 .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+                // The details of errors, so that people with a generic client can read them.
+                .register_encoded_file_descriptor_set(tonic_types::pb::FILE_DESCRIPTOR_SET)
         };
         let defect = |error| Error::Descriptors(Box::new(error));
         let routes = self

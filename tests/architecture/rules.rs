@@ -183,6 +183,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "tonic",
             "tonic_health",
             "tonic_reflection",
+            "tonic_types::pb",
             "tower",
             "tracing",
             "tracing_opentelemetry",
