@@ -40,7 +40,9 @@ pub struct ProjectClaim {
 /// What a token says. A claim of the wrong type makes the token invalid; null is a wrong type.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Claims {
+    /// A string, where the library would also take a list that holds ours.
     pub(super) iss: String,
+    /// Compared by the library, which takes a string or a list, as the standard does.
     #[serde(skip_deserializing)]
     pub(super) aud: String,
     pub(super) sub: String,

@@ -208,7 +208,8 @@ async fn a_stop_tells_watchers_first_and_lets_calls_in_flight_finish() {
     running.begun.notified().await;
     running.stop.send(()).unwrap();
     assert_eq!(seen(watch.next().await), Some(ServingStatus::NotServing));
-    assert_eq!(seen(watch.next().await), None);
+    let end = tokio::time::timeout(Duration::from_secs(10), watch.next()).await;
+    assert_eq!(seen(end.expect("a watch ends with the drain")), None);
     assert!(!running.ended.is_finished());
 
     running.finish.notify_one();
