@@ -63,9 +63,10 @@ pub trait Store: Send + Sync + 'static {
     /// Everything a recall judges, read at one point in time.
     ///
     /// Holds, of the subject's own and of shared rows alike: every memory in the context whose key was asked for;
-    /// every memory with a nominated id, wherever it lies; every memory in the context at the key of such a one; with
-    /// `all`, every memory in the context. Those found only through `all` come without value. Further up to 64 held
-    /// candidates of the context that the keys or `all` touch, oldest first, without value and not lapsed at `now`.
+    /// every memory with a nominated id, wherever it lies, or lay before another took its address; every memory in the
+    /// context at the key of such a one; with `all`, every memory in the context. Those found only through `all` come
+    /// without value. Further up to 64 held candidates of the context that the keys or `all` touch, oldest first,
+    /// without value and not lapsed at `now`.
     async fn view(&self, request: &ViewRequest) -> Result<View, Error>;
 
     /// The values of these versions, in no order; what no longer is at that version is left out.
@@ -109,7 +110,9 @@ pub trait Store: Send + Sync + 'static {
     /// Changes that wait are committed together, each for itself, with one flush; no answer leaves before it.
     ///
     /// # Errors
-    /// `Contended` where an expectation does not hold. `Unavailable` where the commit failed.
+    /// `Contended` where an expectation does not hold. `Unavailable` where the commit failed. `Corrupt` where the
+    /// change is not of one piece: it names another tenant, rows out of its subject's reach, a memory of another
+    /// owner than its own, or one in use without its value.
     async fn commit(&self, change: Change) -> Result<Recorded<Judgement>, CommitError>;
 
     /// Keeps a policy document by its hash, once.

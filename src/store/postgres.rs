@@ -11,10 +11,10 @@ macro_rules! texts {
         concat!("(SELECT jsonb_array_elements_text(CAST(", $parameter, " AS jsonb)))")
     };
 }
-/// A bound JSON array of hexadecimal as a set of ids.
+/// A bound JSON array of hexadecimal as a table of ids.
 macro_rules! uuids {
     ($parameter:literal) => {
-        concat!("(SELECT CAST(jsonb_array_elements_text(CAST(", $parameter, " AS jsonb)) AS uuid))")
+        concat!("(SELECT CAST(jsonb_array_elements_text(CAST(", $parameter, " AS jsonb)) AS uuid) AS id)")
     };
 }
 /// A bound JSON array of hexadecimal as a set of digests.

@@ -296,6 +296,7 @@ pub(crate) async fn i14_unblocking_lifts_a_deletion_and_nothing_else(world: Worl
     causes.sort_unstable();
     assert_eq!(causes, [BlockCause::Forgotten, BlockCause::Revoked]);
     assert_eq!(place.block_epoch, 2);
+    assert_eq!(world.number("SELECT counter FROM owners WHERE tenant = $1").await, 0);
 }
 
 pub(crate) async fn an_erased_candidate_is_gone_and_is_erased_once(world: World) {

@@ -170,3 +170,23 @@ async fn a_full_database_fails_the_whole_group_and_the_next_one_works() {
     world.reopen().await;
     world.put(&large).await;
 }
+
+/// Unlike a full disk, this error leaves the transaction open.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_error_that_leaves_the_transaction_open_fails_its_group_and_the_next_one_works() {
+    let world = World::sqlite().await;
+    let overflow = "CREATE TRIGGER broken BEFORE INSERT ON memories WHEN NEW.key = 'broken' \
+                    BEGIN SELECT abs(-9223372036854775808); END";
+    sqlx::query(overflow).execute(&mut world.backdoor().await).await.unwrap();
+    for round in 1..=3 {
+        let mut broken = world.change();
+        broken.writes = vec![
+            Write::Memory(Box::new(world.memory(&format!("beside {round}")))),
+            Write::Memory(Box::new(world.memory("broken"))),
+        ];
+        let failed = world.commit(broken).await.unwrap_err();
+        assert!(matches!(failed, CommitError::Store(Error::Unavailable(_))), "{failed:?}");
+        world.put(&world.memory(&format!("after {round}"))).await;
+        assert_eq!(world.number("SELECT count(*) FROM memories WHERE tenant = $1").await, round);
+    }
+}

@@ -122,8 +122,10 @@ pub(crate) async fn b02_project_and_task_ids_match_whole_or_not_at_all(world: Wo
 }
 
 pub(crate) async fn b05_percent_underscore_quotes_and_case_are_literal(world: World) {
-    let names =
-        ["50%", "50x", "a_b", "axb", "o'brien", "o''brien", "q\"q", "A", "a", "a;b", "$1", "\\", "[\"a\"]", " a "];
+    let names = [
+        "50%", "50x", "a_b", "axb", "o'brien", "o''brien", "q\"q", "A", "a", "a;b", "$1", "\\", "[\"a\"]", " a ", "1",
+        "1.0", "null",
+    ];
     for name in names {
         world.put(&world.memory_at(own(name), project(name), name)).await;
     }

@@ -21,9 +21,9 @@ pub(super) async fn met(
         digests!("$4"),
         " AND key_digest IN ",
         digests!("$5"),
-        " UNION SELECT owner, cause, memory_id, since FROM blocks WHERE tenant = $1 AND owner IN ($3, '') ",
-        "AND memory_id IN ",
-        uuids!("$6")
+        " UNION SELECT owner, cause, memory_id, since FROM ",
+        uuids!("$6"),
+        " AS wanted CROSS JOIN blocks WHERE tenant = $1 AND owner IN ($3, '') AND memory_id = wanted.id"
     );
     let tenant = &request.reach.tenant;
     let references = request.references.iter().filter(|reference| !reference.is_empty());

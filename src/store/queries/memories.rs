@@ -13,14 +13,16 @@ macro_rules! newest_by_ids {
         concat!(
             "SELECT ",
             memory_columns!($value),
-            " FROM memories WHERE tenant = $1 AND owner IN ($2, '') AND memory_id IN ",
+            " FROM ",
             uuids!("$3"),
+            " AS wanted CROSS JOIN memories WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
             " UNION ALL SELECT ",
             memory_columns!($value),
-            " FROM memory_versions WHERE tenant = $1 AND owner IN ($2, '') AND memory_id IN ",
+            " FROM ",
             uuids!("$3"),
+            " AS wanted CROSS JOIN memory_versions WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
             " AND superseded_by IS NULL AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.tenant = $1",
-            " AND memories.memory_id = memory_versions.memory_id)"
+            " AND memories.memory_id = wanted.id)"
         )
     };
 }
@@ -173,8 +175,9 @@ pub(in crate::store) async fn values(
     versions: &[(MemoryId, Version)],
 ) -> Result<Vec<(MemoryId, Text)>, Fault> {
     const SQL: &str = concat!(
-        "SELECT memory_id, version, value FROM memories WHERE tenant = $1 AND owner IN ($2, '') AND memory_id IN ",
+        "SELECT memory_id, version, value FROM ",
         uuids!("$3"),
+        " AS wanted CROSS JOIN memories WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
         " AND value IS NOT NULL"
     );
     let rows: Vec<(uuid::Uuid, i64, String)> = query_as(SQL)

@@ -7,6 +7,7 @@ use crate::store::{CommitError, Error};
 
 const PRIMARY_MASK: i32 = 0xff;
 const SQLITE_ERROR: i32 = 1;
+const SQLITE_BUSY: i32 = 5;
 const SQLITE_CORRUPT: i32 = 11;
 const SQLITE_CONSTRAINT: i32 = 19;
 const SQLITE_MISMATCH: i32 = 20;
@@ -24,6 +25,11 @@ pub(super) fn closed() -> Error {
 
 fn primary_code(error: &dyn DatabaseError) -> Option<i32> {
     error.code()?.parse::<i32>().ok().map(|code| code & PRIMARY_MASK)
+}
+
+/// Somebody outside has held the lock for longer than we wait.
+pub(super) fn is_busy(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(primary_code) == Some(SQLITE_BUSY)
 }
 
 /// Why a read, or a whole group, failed.

@@ -17,10 +17,10 @@ macro_rules! texts {
         concat!("(SELECT value FROM json_each(", $parameter, "))")
     };
 }
-/// A bound JSON array of hexadecimal as a set of ids.
+/// A bound JSON array of hexadecimal as a table of ids.
 macro_rules! uuids {
     ($parameter:literal) => {
-        concat!("(SELECT unhex(value) FROM json_each(", $parameter, "))")
+        concat!("(SELECT unhex(value) AS id FROM json_each(", $parameter, "))")
     };
 }
 /// A bound JSON array of hexadecimal as a set of digests.

@@ -16,7 +16,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection, query};
 use tokio::sync::{mpsc, oneshot};
 
-use super::error::{Blame, blame, meaning};
+use super::error::{Blame, blame, is_busy, meaning};
 use super::queries;
 use crate::memory::{Judgement, PolicyVersion, Time};
 use crate::store::digest::DigestKey;
@@ -176,10 +176,15 @@ impl Writer {
 
     /// Begins. A connection that is broken, or that an earlier failure has left inside a transaction, is replaced.
     async fn begin(&mut self) -> Result<(), Fault> {
-        let Err(error) = query("BEGIN IMMEDIATE").execute(&mut self.connection).await else { return Ok(()) };
-        let mut fresh = self.connect.connect().await.map_err(|_| error)?;
-        query("BEGIN IMMEDIATE").execute(&mut fresh).await?;
-        self.connection = fresh;
+        let error = match query("BEGIN IMMEDIATE").execute(&mut self.connection).await {
+            Ok(_) => return Ok(()),
+            Err(error) if is_busy(&error) => return Err(error.into()),
+            Err(error) => error,
+        };
+        let fresh = self.connect.connect().await.map_err(|_| error)?;
+        let broken = std::mem::replace(&mut self.connection, fresh);
+        let _ = broken.close_hard().await;
+        query("BEGIN IMMEDIATE").execute(&mut self.connection).await?;
         Ok(())
     }
 

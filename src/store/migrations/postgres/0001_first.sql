@@ -163,12 +163,11 @@ CREATE TABLE candidates (
     lapse_time        bigint           NOT NULL,
     author            text COLLATE "C" NOT NULL CHECK (author <> ''),
     change_reason     text COLLATE "C" NOT NULL,
-    PRIMARY KEY (tenant, owner, candidate_id),
+    PRIMARY KEY (tenant, owner, project, task, create_time, candidate_id),
     UNIQUE (tenant, candidate_id)
 );
 
 CREATE INDEX candidates_by_time ON candidates (tenant, owner, create_time, candidate_id);
-CREATE INDEX candidates_by_place ON candidates (tenant, owner, project, task, key, create_time);
 CREATE INDEX candidates_by_lapse ON candidates (lapse_time);
 
 CREATE TABLE reviews (
@@ -283,7 +282,7 @@ CREATE TABLE blocks (
     PRIMARY KEY (tenant, owner, reference_digest, key_digest, memory_id, cause)
 );
 
-CREATE INDEX blocks_by_memory ON blocks (tenant, owner, memory_id);
+CREATE INDEX blocks_by_memory ON blocks (tenant, memory_id, owner, cause, since);
 
 CREATE TABLE tombstones (
     tenant      text COLLATE "C" NOT NULL CHECK (tenant <> ''),
