@@ -134,3 +134,130 @@ fn attributes(judgement: &Judgement, attributes: &Attributes, key: &DigestKey) -
 fn names(reasons: &[Reason]) -> Vec<String> {
     reasons.iter().map(|reason| reason.name().to_owned()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+    use zeroize::Zeroizing;
+
+    use super::*;
+    use crate::memory::{
+        Budget, CandidateId, Context, DecisionId, DerivedStoreId, Evidence, Level, MemoryId, Nomination, Nominator,
+        Outcome, Owner, PolicyVersion, PrincipalId, ProjectId, PurposeName, Revision, Sensitivity, SubjectId, TenantId,
+        Version,
+    };
+
+    fn judgement(disposition: Disposition) -> Judgement {
+        Judgement {
+            decision_id: DecisionId(Uuid::from_u128(1)),
+            method: "Recall",
+            tenant: TenantId::new("acme").unwrap(),
+            subject: Some(SubjectId::new("ann").unwrap()),
+            principal: PrincipalId::new("agent").unwrap(),
+            grants: vec!["purpose:draft".to_owned(), "recall".to_owned()],
+            max_sensitivity: Sensitivity::Internal,
+            purpose: Some(PurposeName::new("draft").unwrap()),
+            context: Some(Context(Level::Project(ProjectId::new("p").unwrap()))),
+            policy_version: PolicyVersion([5; 32]),
+            decide_time: Time::from_micros(6),
+            stale_time: Some(Time::from_micros(7)),
+            revisions: vec![ScopeRevision { owner: Owner::SHARED, level: Level::General, revision: Revision(8) }],
+            verdicts: Vec::new(),
+            not_nominated_count: 9,
+            min_confidence: Confidence::from_millionths(10),
+            budget: Some(Budget { max_items: 11, max_value_chars: 12 }),
+            evidence: Evidence::TaskVerified,
+            disposition,
+            validate_only: true,
+        }
+    }
+
+    fn kept(judgement: &Judgement) -> stored::Decision {
+        let key = DigestKey::new(&Zeroizing::new([1; 32])).unwrap();
+        stored::Decision::decode(encode(judgement, &key).as_slice()).unwrap()
+    }
+
+    #[test]
+    fn a_judgement_is_kept_whole() {
+        let mut judgement = judgement(Disposition::Answered);
+        let nomination = Nomination {
+            memory_id: MemoryId(Uuid::from_u128(2)),
+            value_version: Some(Version(3)),
+            score: Some(0.5),
+            derived_store: Some(DerivedStoreId::new("index").unwrap()),
+        };
+        let verdict = |subject, nomination| Verdict {
+            subject,
+            reasons: vec![Reason::UnknownNomination],
+            nominator: Nominator::Index,
+            nomination,
+            attributes: None,
+        };
+        judgement.verdicts = vec![
+            verdict(Subject::Memory(MemoryId(Uuid::from_u128(2))), Some(nomination)),
+            verdict(Subject::Candidate(CandidateId(Uuid::from_u128(4))), None),
+        ];
+        let kept_verdict = |memory_id: Vec<u8>, candidate_id: Vec<u8>| stored::Verdict {
+            memory_id,
+            candidate_id,
+            reasons: vec!["UNKNOWN_NOMINATION".to_owned()],
+            nominator: "index".to_owned(),
+            ..stored::Verdict::default()
+        };
+        let expected = stored::Decision {
+            method: "Recall".to_owned(),
+            subject: "ann".to_owned(),
+            principal: "agent".to_owned(),
+            grants: vec!["purpose:draft".to_owned(), "recall".to_owned()],
+            purpose: "draft".to_owned(),
+            context_level: "project".to_owned(),
+            context_project: "p".to_owned(),
+            context_task: String::new(),
+            policy_version: vec![5; 32],
+            decide_time: 6,
+            stale_time: Some(7),
+            revisions: vec![stored::Revision {
+                level: "general".to_owned(),
+                revision: 8,
+                ..stored::Revision::default()
+            }],
+            verdicts: vec![
+                stored::Verdict {
+                    score: Some(0.5),
+                    nominated_value_version: Some(3),
+                    derived_store: "index".to_owned(),
+                    ..kept_verdict(Uuid::from_u128(2).into_bytes().to_vec(), Vec::new())
+                },
+                kept_verdict(Vec::new(), Uuid::from_u128(4).into_bytes().to_vec()),
+            ],
+            not_nominated_count: 9,
+            outcome: String::new(),
+            reasons: Vec::new(),
+            min_confidence: Some(10),
+            max_items: 11,
+            max_value_chars: 12,
+            validate_only: true,
+            evidence: "task_verified".to_owned(),
+            max_sensitivity: "internal".to_owned(),
+        };
+        assert_eq!(kept(&judgement), expected);
+    }
+
+    #[test]
+    fn each_disposition_has_its_outcome_and_reasons() {
+        let reasons = vec![Reason::SecretDetected];
+        let rejected = Disposition::Decided { outcome: Outcome::Rejected, reasons };
+        for (disposition, outcome, reasons) in [
+            (Disposition::Answered, "", vec![]),
+            (rejected, "REJECTED", vec!["SECRET_DETECTED"]),
+            (Disposition::Done, "DONE", vec![]),
+            (Disposition::Refused("VERSION_CONFLICT"), "REFUSED", vec!["VERSION_CONFLICT"]),
+        ] {
+            let kept = kept(&judgement(disposition));
+            assert_eq!(
+                (kept.outcome.as_str(), kept.reasons),
+                (outcome, reasons.into_iter().map(String::from).collect())
+            );
+        }
+    }
+}

@@ -149,7 +149,8 @@ pub(super) async fn insert(connection: &mut Connection, candidate: &Candidate) -
     Ok(())
 }
 
-/// The row goes, and its text with it.
+/// The row goes, and its text with it. On SQLite copies that earlier page splits left in unused parts of pages, which
+/// `secure_delete` does not reach, stay until the file is compacted.
 pub(super) async fn erase(
     connection: &mut Connection,
     tenant: &str,
