@@ -73,6 +73,7 @@ async fn serve(
         .run(listener, Health::new().await, async { stopped.await.unwrap_or_default() })
         .await
         .map_err(|error| Failure::because("serving failed", &error));
+    drop(assembled.tidying);
     assembled.store.close().await;
     match outcome? {
         Drained::Whole => tracing::info!("stopped"),

@@ -87,7 +87,12 @@ impl Call<'_> {
             if let Err(error) = proposal.expected.check(place.current.as_ref()) {
                 return Err(self.refuse(error).await);
             }
-            let standing = Standing { current: place.current.as_ref(), parents: &place.parents, blocks: &place.blocks };
+            let standing = Standing {
+                current: place.current.as_ref(),
+                parents: &place.parents,
+                leads_back: place.leads_back,
+                blocks: &place.blocks,
+            };
             let decision = tracing::info_span!("judge")
                 .in_scope(|| write(&self.policy, proposal.act, &proposal.offer, standing, now));
             let (change, receipt) = self.carry_out(&proposal, &place, decision, attempt.as_ref(), now);
@@ -265,7 +270,7 @@ impl Call<'_> {
     fn without_state(&self, proposal: &Proposal, place: &Place, receipt: &Receipt, now: Time) -> Receipt {
         let parents: Vec<Memory> =
             place.parents.iter().map(|parent| Memory { state: State::Active, ..parent.clone() }).collect();
-        let nothing = Standing { current: None, parents: &parents, blocks: &[] };
+        let nothing = Standing { current: None, parents: &parents, leads_back: place.leads_back, blocks: &[] };
         let blind = write(&self.policy, proposal.act, &proposal.offer, nothing, now);
         let told = receipt.reasons.iter().copied().filter(|reason| !depends_on_state(*reason)).collect();
         let (outcome, reasons) = match receipt.outcome {

@@ -75,6 +75,8 @@ pub struct Standing<'a> {
     pub current: Option<&'a Memory>,
     /// The parents that were found and that the caller may see.
     pub parents: &'a [Memory],
+    /// One of the parents descends from what lies at the address, or is it.
+    pub leads_back: bool,
     /// The blocks that the offer meets.
     pub blocks: &'a [Block],
 }
@@ -264,10 +266,8 @@ fn lineage(policy: &Policy, offer: &Offer, standing: Standing<'_>, reasons: &mut
     if required && !source.has_lineage() {
         reasons.push(Reason::LineageMissing);
     }
-    let found = |id| standing.parents.iter().find(|parent| parent.id == id);
-    let own = standing.current.map(|current| current.id);
-    let loops = |parent: &Memory| Some(parent.id) == own || own.is_some_and(|own| parent.source.parents.contains(&own));
-    if !source.parents.iter().all(|id| found(*id).is_some_and(|parent| !loops(parent))) {
+    let found = |id| standing.parents.iter().any(|parent| parent.id == id);
+    if standing.leads_back || !source.parents.iter().all(|id| found(*id)) {
         reasons.push(Reason::LineageRejected);
     }
     if standing.parents.iter().any(|parent| matches!(parent.state, State::Deleted | State::Forgotten)) {

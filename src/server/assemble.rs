@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tonic::service::Routes;
 
+use super::tidy::Tidying;
 use crate::api;
 use crate::gate::{Clock, Gate};
 use crate::policy::Policy;
@@ -27,6 +28,8 @@ pub struct Assembled {
     pub routes: Routes,
     /// What they stand on; to be closed when they are done.
     pub store: Arc<dyn Store>,
+    /// Erases what is over; to be dropped before the store is closed.
+    pub tidying: Tidying,
 }
 
 /// Opens the database at a path, keeps the policy there by its hash, and builds the services.
@@ -36,6 +39,7 @@ pub struct Assembled {
 pub async fn assemble(database: &Path, policy: Policy, clock: Arc<dyn Clock>) -> Result<Assembled, AssembleError> {
     let store: Arc<dyn Store> = Arc::new(Sqlite::open(database, SqliteOptions::default()).await?);
     store.keep_policy(policy.version, &policy.document, clock.now()).await?;
+    let tidying = Tidying::start(Arc::clone(&store), Arc::clone(&clock));
     let gate = Arc::new(Gate::new(Arc::clone(&store), policy, clock));
-    Ok(Assembled { routes: api::routes(gate), store })
+    Ok(Assembled { routes: api::routes(gate), store, tidying })
 }

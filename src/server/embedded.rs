@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::{AssembleError, Drained, Error, Health, Server, assemble};
+use super::{AssembleError, Drained, Error, Health, Server, Tidying, assemble};
 use crate::gate::Clock;
 use crate::identity::Authenticator;
 use crate::policy::Policy;
@@ -32,6 +32,7 @@ pub enum StartError {
 pub struct Embedded {
     address: SocketAddr,
     store: Arc<dyn Store>,
+    tidying: Tidying,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<Drained, Error>>,
 }
@@ -54,7 +55,7 @@ impl Embedded {
         let (stop, stopped) = oneshot::channel();
         let health = Health::new().await;
         let serving = tokio::spawn(server.run(listener, health, async { stopped.await.unwrap_or_default() }));
-        Ok(Self { address, store: assembled.store, stop, serving })
+        Ok(Self { address, store: assembled.store, tidying: assembled.tidying, stop, serving })
     }
 
     /// Where it listens.
@@ -68,6 +69,7 @@ impl Embedded {
         // Nobody receives it only where it has ended already, which its outcome says.
         let _ = self.stop.send(());
         let drained = self.serving.await.ok().and_then(Result::ok);
+        drop(self.tidying);
         self.store.close().await;
         drained
     }

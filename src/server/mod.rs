@@ -8,6 +8,7 @@ mod calls;
 mod embedded;
 mod health;
 mod methods;
+mod tidy;
 
 use std::future::Future;
 use std::pin::pin;
@@ -22,6 +23,7 @@ use tonic::transport::server::TcpIncoming;
 pub use assemble::{AssembleError, Assembled, assemble};
 pub use embedded::{Embedded, StartError};
 pub use health::{Health, LIVENESS, SERVICES};
+pub use tidy::Tidying;
 
 use crate::gate::Clock;
 use crate::identity::Authenticator;

@@ -118,6 +118,10 @@ pub trait Store: Send + Sync + 'static {
     /// Keeps a policy document by its hash, once.
     async fn keep_policy(&self, version: PolicyVersion, document: &str, now: Time) -> Result<(), Error>;
 
+    /// Erases candidates that have lapsed at `now` and outcomes that are kept no longer, up to `limit` of each; how
+    /// many rows went. They are treated as gone already; this makes their text so.
+    async fn tidy(&self, now: Time, limit: u32) -> Result<u64, Error>;
+
     /// A keyed digest over length-prefixed parts: equality without the text. `domain` keeps uses apart.
     fn digest(&self, domain: &'static str, parts: &[&[u8]]) -> [u8; 32];
 

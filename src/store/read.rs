@@ -69,6 +69,8 @@ pub struct Place {
     pub newest_update_time: Option<Time>,
     /// The newest versions of the parents that were found, without value.
     pub parents: Vec<Memory>,
+    /// One of the parents descends from what lies at the address, however far back.
+    pub leads_back: bool,
     /// The blocks that this write meets: its references with its key, and its parents.
     pub blocks: Vec<Block>,
     /// Raised with every change to the owner's blocks.

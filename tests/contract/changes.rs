@@ -1,7 +1,7 @@
 //! What a change writes, and when it writes nothing.
 
 use recall_gate::memory::{
-    CandidateId, Level, MemoryId, Owner, Revision, ScopeRevision, State, TenantId, Text, Version,
+    CandidateId, Level, MemoryId, Owner, Revision, ScopeRevision, State, TenantId, Text, Time, Version,
 };
 use recall_gate::store::{
     Announcement, Block, BlockCause, Change, CommitError, Error, Expect, PlaceRequest, Store, Write,
@@ -363,4 +363,17 @@ pub(crate) async fn a_change_that_is_not_of_one_piece_is_refused_as_a_defect(wor
     let mut forgotten = world.memory("forgotten");
     (forgotten.state, forgotten.value) = (State::Forgotten, None);
     world.put(&forgotten).await;
+}
+
+pub(crate) async fn what_is_over_is_erased_and_nothing_else(world: World) {
+    let candidate = world.candidate("k");
+    world.hold(&candidate).await;
+    let lapse = candidate.lapse_time.micros();
+    let before = world.rows().await;
+    assert_eq!(world.store.tidy(Time::from_micros(lapse - 1), 100).await.unwrap(), 0);
+    assert_eq!(world.rows().await, before);
+    assert_eq!(world.store.tidy(candidate.lapse_time, 0).await.unwrap(), 0);
+    assert_eq!(world.store.tidy(candidate.lapse_time, 100).await.unwrap(), 1);
+    assert_eq!(world.number("SELECT count(*) FROM candidates WHERE tenant = $1").await, 0);
+    assert_eq!(world.number("SELECT count(*) FROM decisions WHERE tenant = $1").await, before[9]);
 }

@@ -36,6 +36,7 @@ promises! {
         a_view_names_the_revision_of_every_scope_in_order_of_precedence,
         a_view_shows_at_most_64_candidates_oldest_first_that_the_keys_touch,
         a_memory_whose_address_was_taken_is_still_found_by_its_id,
+        a_place_tells_of_a_lineage_that_leads_back_however_far,
         a_value_is_given_at_that_version_alone,
         a_place_holds_what_a_write_judges,
         lists_run_by_owner_project_task_and_key_bytewise_and_know_their_revisions,
@@ -65,6 +66,7 @@ promises! {
         i14_a_block_is_met_at_every_scope_by_reference_and_key_or_by_parent,
         i14_unblocking_lifts_a_deletion_and_nothing_else,
         an_erased_candidate_is_gone_and_is_erased_once,
+        what_is_over_is_erased_and_nothing_else,
         a_change_that_is_not_of_one_piece_is_refused_as_a_defect,
     }
     ledger {

@@ -40,11 +40,8 @@ pub(super) enum DemoError {
 impl Demo {
     pub(super) async fn run(self, out: &mut (impl Write + Send)) -> Result<(), Failure> {
         let report = play().await.map_err(|error| Failure::because("the demonstration broke off", &error))?;
-        if self.json {
-            report.json(out)?
-        } else {
-            report.table(out)?
-        }
+        let written = if self.json { report.json(out) } else { report.table(out) };
+        written?;
         if report.passed() { Ok(()) } else { Err(Failure::failed("a check failed")) }
     }
 }

@@ -74,8 +74,8 @@ async fn corrected_duty_team(stage: &Stage, lin: &mut Actor) -> Result<Check, De
     check.expect_accepted("duty_team", "team-green");
     check.expect(by_key.accepted.len() == 1, "one version alone is active");
     // The index has not caught up: it still holds the first value.
-    let stale = Query { nominations: vec![nomination(&first.memory_id, first.value_version)], ..Query::default() };
-    recall(&mut check, lin, general(), "act", stale).await?;
+    let behind = Query { nominations: vec![nomination(&first.memory_id, first.value_version)], ..Query::default() };
+    recall(&mut check, lin, general(), "act", behind).await?;
     check.expect_refused("duty_team", &["SUPERSEDED"]);
     Ok(check)
 }

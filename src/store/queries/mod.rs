@@ -37,10 +37,12 @@ mod candidates;
 mod change;
 mod expect;
 mod ledger;
+mod lineage;
 mod memories;
 mod page;
 mod place;
 mod scopes;
+mod tidy;
 mod view;
 
 pub(in crate::store) use candidates::{one as candidate, page as candidates};
@@ -49,6 +51,7 @@ pub(in crate::store) use ledger::{find as replay, keep_key_id, keep_policy, key_
 pub(in crate::store) use memories::{newest as memory, values};
 pub(in crate::store) use page::page as memories;
 pub(in crate::store) use place::place;
+pub(in crate::store) use tidy::tidy;
 pub(in crate::store) use view::view;
 
 use super::Db;

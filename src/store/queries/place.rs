@@ -1,6 +1,6 @@
 //! What a write judges.
 
-use super::{Connection, blocks, memories, scopes};
+use super::{Connection, blocks, lineage, memories, scopes};
 use crate::store::digest::DigestKey;
 use crate::store::fault::Fault;
 use crate::store::{Place, PlaceRequest};
@@ -17,7 +17,12 @@ pub(in crate::store) async fn place(
     let scope = [(&address.owner, &address.level)];
     let found = scopes::revisions(connection, tenant, subject, scope).await?;
     let revision = found.of(&address.owner, &address.level);
+    let leads_back = match &current {
+        Some(current) => lineage::leads_back(connection, reach, &request.parents, current.id).await?,
+        None => false,
+    };
     Ok(Place {
+        leads_back,
         current,
         newest_update_time: found.newest_update_time([&revision]),
         revision,

@@ -190,6 +190,12 @@ impl Store for Sqlite {
         answered.await.map_err(|_| closed())?
     }
 
+    async fn tidy(&self, now: Time, limit: u32) -> Result<u64, Error> {
+        let (answer, answered) = oneshot::channel();
+        self.orders.send(Order::Tidy { now, limit, answer }).await.map_err(|_| closed())?;
+        answered.await.map_err(|_| closed())?
+    }
+
     fn digest(&self, domain: &'static str, parts: &[&[u8]]) -> [u8; 32] {
         self.key.digest(domain, parts)
     }

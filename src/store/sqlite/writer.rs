@@ -32,6 +32,7 @@ const QUEUE: usize = 1024;
 pub(super) enum Order {
     Commit { change: Box<Change>, body: Vec<u8>, answer: Answer<Recorded<Judgement>, CommitError> },
     KeepPolicy { version: PolicyVersion, document: String, now: Time, answer: Answer<(), Error> },
+    Tidy { now: Time, limit: u32, answer: Answer<u64, Error> },
     Close(oneshot::Sender<()>),
 }
 
@@ -71,6 +72,7 @@ enum Applied {
     Change(Box<Change>, Answer<Recorded<Judgement>, CommitError>),
     Refused(CommitError, Answer<Recorded<Judgement>, CommitError>),
     Policy(Answer<(), Error>),
+    Tidied(u64, Answer<u64, Error>),
 }
 
 impl Applied {
@@ -80,6 +82,7 @@ impl Applied {
             Self::Change(change, answer) => drop(answer.send(Ok(Recorded::after_commit(change.judgement)))),
             Self::Refused(why, answer) => drop(answer.send(Err(why))),
             Self::Policy(answer) => drop(answer.send(Ok(()))),
+            Self::Tidied(rows, answer) => drop(answer.send(Ok(rows))),
         }
     }
 
@@ -87,6 +90,7 @@ impl Applied {
         match self {
             Self::Change(_, answer) | Self::Refused(_, answer) => drop(answer.send(Err(why.into()))),
             Self::Policy(answer) => drop(answer.send(Err(why))),
+            Self::Tidied(_, answer) => drop(answer.send(Err(why))),
         }
     }
 }
@@ -137,6 +141,7 @@ impl Writer {
                 let rest = orders.filter_map(|order| match order {
                     Order::Commit { change, answer, .. } => Some(Applied::Change(change, answer)),
                     Order::KeepPolicy { answer, .. } => Some(Applied::Policy(answer)),
+                    Order::Tidy { answer, .. } => Some(Applied::Tidied(0, answer)),
                     Order::Close(_) => None,
                 });
                 for one in applied.into_iter().chain(rest) {
@@ -167,6 +172,13 @@ impl Writer {
                     applied.push(Applied::Policy(answer));
                     queries::keep_policy(&mut self.connection, version, &document, now).await?;
                 }
+                Order::Tidy { now, limit, answer } => match queries::tidy(&mut self.connection, now, limit).await {
+                    Ok(rows) => applied.push(Applied::Tidied(rows, answer)),
+                    Err(fault) => {
+                        applied.push(Applied::Tidied(0, answer));
+                        return Err(fault);
+                    }
+                },
                 Order::Close(_) => {}
             }
         }
