@@ -79,7 +79,8 @@ fn a_flag_stands_over_the_environment_and_that_over_the_file() {
 #[test]
 fn a_variable_that_no_setting_knows_stops_the_start() {
     let dir = tempfile::tempdir().unwrap();
-    let output = program(dir.path()).arg("serve").env("RECALL_GATE_LISEN", "127.0.0.1:1").output().unwrap();
+    let output =
+        program(dir.path()).args(["serve", "--listen", "x"]).env("RECALL_GATE_LISEN", "127.0.0.1:1").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("`RECALL_GATE_LISEN`"));
 }
