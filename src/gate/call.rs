@@ -6,12 +6,13 @@ use tracing::Instrument;
 
 use super::{Error, FieldFault, Gate, ids};
 use crate::identity::{Caller, Verb};
-use crate::memory::{Audience, Memory};
 use crate::memory::{
-    Consent, Disposition, Evidence, Judgement, Level, Owner, PurposeName, Scope, Source, SubjectId, Time,
+    Address, Candidate, Consent, Disposition, Evidence, Judgement, Level, Owner, PurposeName, Scope, Source, SubjectId,
+    Time,
 };
+use crate::memory::{Audience, Memory};
 use crate::policy::{Policy, Purpose, Viewpoint};
-use crate::store::{Change, CommitError, Reach, Recorded};
+use crate::store::{self, Change, CommitError, Reach, Recorded};
 
 /// How often a judgement is made before the call gives up.
 pub(super) const ATTEMPTS: usize = 3;
@@ -69,7 +70,7 @@ impl Gate {
         match self.store.commit(change).instrument(tracing::info_span!("record")).await {
             Ok(_) => error,
             Err(CommitError::Contended) => Error::JudgementContended,
-            Err(CommitError::Store(cause)) => Error::LedgerUnavailable(cause),
+            Err(CommitError::Store(cause)) => Error::ledger(cause),
         }
     }
 
@@ -142,7 +143,7 @@ impl Call<'_> {
         match self.gate.store.commit(change).instrument(tracing::info_span!("record")).await {
             Ok(recorded) => Ok(Some(recorded)),
             Err(CommitError::Contended) => Ok(None),
-            Err(CommitError::Store(cause)) => Err(Error::LedgerUnavailable(cause)),
+            Err(CommitError::Store(cause)) => Err(Error::ledger(cause)),
         }
     }
 
@@ -157,9 +158,29 @@ impl Call<'_> {
         }
     }
 
-    /// Whether a memory exists for this caller.
+    /// Reads from the store.
+    pub(super) async fn load<T>(&self, read: impl Future<Output = Result<T, store::Error>>) -> Result<T, Error> {
+        read.instrument(tracing::info_span!("load")).await.map_err(Error::store)
+    }
+
+    /// Whether a memory exists for this caller. A row that no store may return to it is leakage: withheld, and alarmed.
     pub(super) fn sees(&self, memory: &Memory) -> bool {
+        self.alarm(&memory.address);
         self.viewpoint(&|level| self.caller.holds_level(level)).sees_memory(memory)
+    }
+
+    /// Whether a candidate exists for this caller.
+    pub(super) fn sees_candidate(&self, candidate: &Candidate) -> bool {
+        self.alarm(&candidate.address);
+        let place = &candidate.address;
+        let holds_level = |level: &_| self.caller.holds_level(level);
+        self.viewpoint(&holds_level).sees(&place.tenant, &place.owner, &place.level, candidate.sensitivity)
+    }
+
+    fn alarm(&self, place: &Address) {
+        if !self.viewpoint(&|_| true).reaches(&place.tenant, &place.owner) {
+            tracing::error!("the store returned a row of another tenant or subject; it was withheld");
+        }
     }
 
     /// The owner of rows of that audience.

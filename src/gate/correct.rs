@@ -18,6 +18,7 @@ impl Gate {
         let observed = call.observed(command.observe_time)?;
         call.require_evidence(command.evidence).await?;
         call.require_source(&command.source).await?;
+        call.require_named_writable(&command.memory).await?;
         let payload = Payload::from(&command);
         if let Some(receipt) = call.receipt_of(command.request_id, command.validate_only, &payload).await? {
             return Ok(receipt);

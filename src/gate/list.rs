@@ -23,6 +23,9 @@ enum Cursor {
     Candidate { create_time: i64, id: Uuid },
 }
 
+/// How many rows are read at once, of which the caller may see some.
+const BATCH: u32 = 256;
+
 /// Rows of one page.
 #[derive(Default)]
 struct Page {
@@ -104,22 +107,30 @@ impl Call<'_> {
                 return self.candidate_page(range, after, size).await;
             }
         };
-        let read = self.gate.store.memories(&self.reach(), range, after.as_ref(), size).await;
-        let read = read.map_err(Error::StoreUnavailable)?;
-        let next = match read.memories.last() {
-            Some(last) if read.more => Some(Cursor::Memory {
-                owner: last.address.owner.as_str().to_owned(),
-                project: last.address.level.project().to_owned(),
-                task: last.address.level.task().to_owned(),
-                key: last.address.key.as_str().to_owned(),
-            }),
+        let mut page = Page::default();
+        let mut after = after;
+        // One more than the page holds, so that a token is given only where something visible follows.
+        let wanted = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
+        let more = loop {
+            let reach = self.reach();
+            let read = self.load(self.gate.store.memories(&reach, range, after.as_ref(), BATCH)).await?;
+            after = read.memories.last().map(position_of);
+            let held = |revision: &ScopeRevision| self.caller.holds_level(&revision.level);
+            page.revisions.extend(read.revisions.into_iter().filter(held));
+            page.newest_update_time = page.newest_update_time.max(read.newest_update_time);
+            page.memories.extend(read.memories.into_iter().filter(|memory| self.sees(memory)));
+            if page.memories.len() >= wanted || !read.more {
+                break page.memories.len() >= wanted;
+            }
+        };
+        page.memories.truncate(wanted - 1);
+        page.revisions.sort_unstable();
+        page.revisions.dedup();
+        page.next = match page.memories.last() {
+            Some(last) if more => Some(Cursor::behind(last)),
             _ => with_candidates.then_some(Cursor::Candidate { create_time: 0, id: Uuid::nil() }),
         };
-        let mut memories = read.memories;
-        memories.retain(|memory| self.sees(memory));
-        let revisions =
-            read.revisions.into_iter().filter(|revision| self.caller.holds_level(&revision.level)).collect();
-        Ok(Page { memories, revisions, newest_update_time: read.newest_update_time, next, ..Page::default() })
+        Ok(page)
     }
 
     async fn candidate_page(
@@ -128,18 +139,30 @@ impl Call<'_> {
         after: Option<(Time, CandidateId)>,
         size: u32,
     ) -> Result<Page, Error> {
-        let now = self.gate.clock.now();
-        let read = self.gate.store.candidates(&self.reach(), range, after, size, now).await;
-        let read = read.map_err(Error::StoreUnavailable)?;
-        let next = read
-            .candidates
+        let (candidates, more) = self.visible_candidates(range, after, size).await?;
+        let next = candidates
             .last()
-            .filter(|_| read.more)
+            .filter(|_| more)
             .map(|last| Cursor::Candidate { create_time: last.create_time.micros(), id: last.id.0 });
-        let mut candidates = read.candidates;
-        candidates.retain(|candidate| self.sees_candidate(candidate));
         Ok(Page { candidates, next, ..Page::default() })
     }
+}
+
+impl Cursor {
+    fn behind(memory: &Memory) -> Self {
+        let place = &memory.address;
+        Self::Memory {
+            owner: place.owner.as_str().to_owned(),
+            project: place.level.project().to_owned(),
+            task: place.level.task().to_owned(),
+            key: place.key.as_str().to_owned(),
+        }
+    }
+}
+
+fn position_of(memory: &Memory) -> Position {
+    let place = &memory.address;
+    Position { owner: place.owner.clone(), level: place.level.clone(), key: place.key.clone() }
 }
 
 /// What a token is bound to beside the caller: the purpose and the scopes.

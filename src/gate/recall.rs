@@ -69,7 +69,7 @@ impl Call<'_> {
             now: self.gate.clock.now(),
         };
         let load = tracing::info_span!("load");
-        self.gate.store.view(&request).instrument(load).await.map_err(Error::StoreUnavailable)
+        self.gate.store.view(&request).instrument(load).await.map_err(Error::store)
     }
 
     fn judge(&self, command: &Recall, purpose: &Purpose, view: &View) -> Judgement {
@@ -120,7 +120,7 @@ impl Call<'_> {
         let missing: Vec<(MemoryId, Version)> =
             facts.iter().filter(|fact| fact.value.is_none()).map(|fact| (fact.id, fact.version)).collect();
         if !missing.is_empty() {
-            let values = self.gate.store.values(&self.reach(), &missing).await.map_err(Error::StoreUnavailable)?;
+            let values = self.gate.store.values(&self.reach(), &missing).await.map_err(Error::store)?;
             let mut values: BTreeMap<MemoryId, Text> = values.into_iter().collect();
             for fact in facts.iter_mut().filter(|fact| fact.value.is_none()) {
                 fact.value = values.remove(&fact.id);

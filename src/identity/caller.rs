@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Grants;
-use crate::memory::{Context, Level, PrincipalId, ProjectId, SubjectId, TaskId, TenantId};
+use crate::memory::{Level, PrincipalId, ProjectId, SubjectId, TaskId, TenantId};
 
 /// Which tasks of a project are held.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,12 +121,6 @@ impl Caller {
                 None => false,
             },
         }
-    }
-
-    /// Whether recalls in this context are the caller's to make.
-    #[must_use]
-    pub fn holds_context(&self, context: &Context) -> bool {
-        self.holds_level(&context.0)
     }
 }
 
