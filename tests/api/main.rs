@@ -1,5 +1,11 @@
 //! Black-box tests: the service over a real socket, by the generated clients.
 
+mod account;
+mod budget;
 mod first;
 mod harness;
+mod isolation;
+mod nominees;
+mod places;
+mod reading;
 mod requests;
