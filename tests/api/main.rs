@@ -2,9 +2,13 @@
 
 mod account;
 mod budget;
+mod deleted;
+mod discovery;
 mod first;
 mod harness;
 mod isolation;
+mod lists;
+mod methods;
 mod nominees;
 mod places;
 mod reading;
