@@ -190,6 +190,7 @@ async fn a_recall_is_dated_by_the_clock_and_never_before_what_it_read() {
     service.clock.set(Time::from_parts(BEGIN_SECONDS + 40, 0).unwrap());
     let reply = recalled(&mut caller, asked.clone()).await;
     assert_eq!((values(&reply), reply.decide_time), (vec!["brief"], Some(after(100))));
+    assert_eq!(service.now_seconds(), BEGIN_SECONDS + 40);
     service.clock.set(Time::from_parts(BEGIN_SECONDS + 101, 5_000).unwrap());
     let decided = recalled(&mut caller, asked).await.decide_time.unwrap();
     assert_eq!((decided.seconds, decided.nanos), (BEGIN_SECONDS + 101, 5_000));

@@ -88,7 +88,7 @@ async fn i02_a_recall_has_exactly_what_is_the_callers_and_of_the_context() {
             assert_eq!((reply.rejected_count, reply.not_nominated_count), (0, 0));
             let reply = recalled(&mut caller, wide(recalling(context.clone(), nominating(&ids)))).await;
             assert_eq!(values(&reply).into_iter().collect::<BTreeSet<_>>(), own, "{tenant} {subject} {place:?}");
-            assert_eq!(reply.rejected_count as usize, laid.len() - own.len());
+            assert_eq!(usize::try_from(reply.rejected_count), Ok(laid.len() - own.len()));
             for laid in &laid {
                 let why = match (visible(laid, tenant, subject), reads(*place, &laid.scope)) {
                     (true, true) => None,
@@ -285,11 +285,11 @@ async fn i01_i02_only_who_may_act_for_a_subject_reads_what_is_theirs() {
     granted.grants.push("act_for:s2".to_owned());
     let mut for_one = service.caller_of(&granted).await;
     assert!(asked_about(&mut for_one, "s2").await.into_iter().all(|shown| shown.unwrap()));
-    let mut for_none = service.caller_of(&without(&["act_for"])).await;
+    let mut nobodys = service.caller_of(&without(&["act_for"])).await;
     let mut answers = Vec::new();
     for subject in ["s2", "nobody", "S1", "s1 ", "s"] {
         let mut answer = Vec::new();
-        for refused in asked_about(&mut for_none, subject).await {
+        for refused in asked_about(&mut nobodys, subject).await {
             let status = refused.unwrap_err();
             assert_eq!((status.code(), error_reason(&status)), (Code::PermissionDenied, "SUBJECT_NOT_HELD".to_owned()));
             answer.push(bytes_of(&status));
@@ -301,7 +301,7 @@ async fn i01_i02_only_who_may_act_for_a_subject_reads_what_is_theirs() {
         assert_eq!(error_reason(&refused.unwrap_err()), "SUBJECT_NOT_HELD");
     }
     for subject in ["", "s1"] {
-        let own = asked_about(&mut for_none, subject).await;
+        let own = asked_about(&mut nobodys, subject).await;
         assert!(
             own.iter().all(|answer| answer.as_ref().map_or_else(|refused| refused.code() == Code::NotFound, |_| true))
         );

@@ -45,7 +45,7 @@ async fn b09_pages_of_any_size_add_up_to_the_whole_without_repeats() {
                 let found = ids(&pages);
                 assert_eq!(found.len(), 50, "{purpose}, pages of {size}");
                 assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), laid, "{purpose}, pages of {size}");
-                let most = if size == 0 { 50 } else { size as usize };
+                let most = if size == 0 { 50 } else { usize::try_from(size).unwrap() };
                 assert!(pages.iter().all(|page| page.entries.len() <= most), "{purpose}, pages of {size}");
             }
         }

@@ -12,8 +12,8 @@ use crate::requests::{
     values,
 };
 
-fn scored(memory_id: &str, score: f64, store: &str) -> Nomination {
-    Nomination { score: Some(score), derived_store_id: store.to_owned(), ..nomination(memory_id) }
+fn scored(memory_id: &str, score: f64, index: &str) -> Nomination {
+    Nomination { score: Some(score), derived_store_id: index.to_owned(), ..nomination(memory_id) }
 }
 
 fn versioned(memory_id: &str, value_version: i64) -> Query {
@@ -182,7 +182,7 @@ async fn a_nomination_without_a_version_is_stale_where_the_purpose_demands_one()
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let made = activated(&mut caller, fact("response_style", "brief")).await;
-    let mut asked = |purpose: &str, query: Query| {
+    let asked = |purpose: &str, query: Query| {
         let (mut caller, asked) = (caller.clone(), recalling_for(purpose, in_general(), query));
         async move { recalled(&mut caller, asked).await }
     };

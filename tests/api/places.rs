@@ -76,7 +76,7 @@ async fn a_context_reads_its_own_places_and_the_wider_ones_and_nothing_beside_th
         let asked = recalling(context.clone(), key("note"));
         let reply = recalled(&mut caller, asked).await;
         assert_eq!(values(&reply), [first]);
-        assert_eq!(reply.rejected_count as usize, shadowed.len(), "{first}: {:?}", reply.rejected);
+        assert_eq!(usize::try_from(reply.rejected_count), Ok(shadowed.len()), "{first}: {:?}", reply.rejected);
         let reply = recalled(&mut caller, recalling(context, nominating(&ids))).await;
         assert_eq!(values(&reply), [first]);
         for (value, id) in &laid {
@@ -130,21 +130,21 @@ impl Pair {
 
     async fn look(&self, caller: &mut Caller) -> Seen {
         let reply = recalled(caller, recalling_for(&self.purpose, of_project("p1"), key(&self.key))).await;
-        let why = |id| because(&reasons_for(&reply.rejected, id)?);
+        let why = |id| reasons_for(&reply.rejected, id).map(|reasons| owned(&reasons));
         (values(&reply).into_iter().map(str::to_owned).collect(), [why(&self.narrow), why(&self.wide)])
     }
 }
 
-fn because(reasons: &[&str]) -> Option<Vec<String>> {
-    Some(reasons.iter().map(|reason| (*reason).to_owned()).collect())
+fn owned(reasons: &[&str]) -> Vec<String> {
+    reasons.iter().map(|reason| (*reason).to_owned()).collect()
 }
 
 fn withheld(narrow: &[&str]) -> Seen {
-    (vec![], [because(narrow), because(&["NARROWER_REJECTED"])])
+    (vec![], [Some(owned(narrow)), Some(owned(&["NARROWER_REJECTED"]))])
 }
 
 fn fallen_back(wide: &str, narrow: &[&str]) -> Seen {
-    (vec![wide.to_owned()], [because(narrow), None])
+    (vec![wide.to_owned()], [Some(owned(narrow)), None])
 }
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn an_expired_narrow_fact_withholds_the_wider_one_where_the_risk_is_more_t
         service.pass(59);
         assert_eq!(
             pair.look(&mut caller).await,
-            (vec!["sqlite".to_owned()], [None, because(&["SHADOWED"])]),
+            (vec!["sqlite".to_owned()], [None, Some(owned(&["SHADOWED"]))]),
             "{purpose}"
         );
         service.pass(1);
@@ -213,7 +213,7 @@ async fn an_inferred_a_deleted_or_a_not_yet_valid_narrow_fact_withholds_nothing(
     let pair = Pair::lay(&mut caller, "act", later, fact("service_target", "wide")).await;
     assert_eq!(pair.look(&mut caller).await, fallen_back("wide", &["NOT_YET_VALID"]));
     service.pass(60);
-    assert_eq!(pair.look(&mut caller).await, (vec!["soon".to_owned()], [None, because(&["SHADOWED"])]));
+    assert_eq!(pair.look(&mut caller).await, (vec!["soon".to_owned()], [None, Some(owned(&["SHADOWED"]))]));
 
     let gone = activated(&mut caller, placed(in_project("p1"), fact("duty_team", "blue"))).await;
     activated(&mut caller, fact("duty_team", "green")).await;
