@@ -19,7 +19,7 @@ impl Gate {
     /// Grants, the purpose, the store, the ledger; `JudgementContended` where changes overtook it each time.
     pub async fn recall(&self, caller: &Caller, command: Recall) -> Result<Admitted, Error> {
         let call = self.begin(caller, "Recall", command.subject.as_ref()).await?;
-        let purpose = call.recall_purpose(&command).await?;
+        let purpose = call.recall_purpose(&command, "purpose").await?;
         for _ in 0..ATTEMPTS {
             let view = call.view(&command).await?;
             let judgement = call.judge(&command, &purpose, &view);
@@ -37,7 +37,7 @@ impl Gate {
     /// As [`Gate::recall`].
     pub async fn explain_recall(&self, caller: &Caller, command: Recall) -> Result<Recorded<Judgement>, Error> {
         let call = self.begin(caller, "ExplainRecall", command.subject.as_ref()).await?;
-        let purpose = call.recall_purpose(&command).await?;
+        let purpose = call.recall_purpose(&command, "recall.purpose").await?;
         for _ in 0..ATTEMPTS {
             let view = call.view(&command).await?;
             let judgement = call.judge(&command, &purpose, &view);
@@ -50,10 +50,10 @@ impl Gate {
 }
 
 impl Call<'_> {
-    async fn recall_purpose(&self, command: &Recall) -> Result<Purpose, Error> {
+    async fn recall_purpose(&self, command: &Recall, field: &str) -> Result<Purpose, Error> {
         let purpose = self.purpose(&self.policy, &command.purpose).await?;
         if purpose.access == Access::Subject {
-            return Err(invalid("purpose", "is for GetMemory and ListMemories"));
+            return Err(invalid(field, "is for GetMemory and ListMemories"));
         }
         self.require_level(&command.context.0).await?;
         Ok(purpose.clone())

@@ -1,10 +1,30 @@
 //! Black-box tests: the service over a real socket, by the generated clients.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a promise that is broken panics")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "what is not as promised panics"
+)]
 
+mod account;
+mod bad_input;
+mod bad_reads;
+mod bad_writes;
+mod budget;
+mod deleted;
+mod discovery;
 mod first;
+mod foreign;
 mod grants;
 mod harness;
+mod isolation;
+mod lists;
+mod methods;
+mod nominees;
+mod places;
+mod raw_bytes;
+mod reading;
 mod replay;
 mod requests;
 mod versions;
