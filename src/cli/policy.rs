@@ -1,7 +1,7 @@
 //! `recall-gate policy`.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -49,12 +49,23 @@ impl PolicyCommand {
     }
 }
 
+/// A file's text. No policy is longer than this, and `/dev/zero` has no end.
+fn read(file: &Path) -> io::Result<String> {
+    const MAX_BYTES: u64 = 1 << 20;
+    let mut document = String::new();
+    let read = fs::File::open(file)?.take(MAX_BYTES + 1).read_to_string(&mut document)?;
+    if u64::try_from(read).unwrap_or(u64::MAX) > MAX_BYTES {
+        return Err(io::Error::other("larger than 1 MiB"));
+    }
+    Ok(document)
+}
+
 /// The policy of a file, or the one that is compiled in.
 pub(super) fn load(file: Option<&Path>) -> Result<Policy, Failure> {
     let (name, document) = match file {
         Some(file) => {
             let name = format!("policy `{}`", file.display());
-            let document = fs::read_to_string(file).map_err(|error| Failure::because(&name, &error))?;
+            let document = read(file).map_err(|error| Failure::because(&name, &error))?;
             (name, document)
         }
         None => ("the policy that is compiled in".to_owned(), DEFAULT_DOCUMENT.to_owned()),

@@ -59,12 +59,12 @@ async fn serve(
         .await
         .map_err(|error| Failure::because(&format!("`{}` cannot be listened on", settings.listen), &error))?;
     let address = listener.local_addr().map_err(|error| Failure::because("no address", &error))?;
-    let authenticator = authenticator(settings, err)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let policy_version = policy.version;
     let assembled = assemble(&settings.database, policy, Arc::clone(&clock))
         .await
         .map_err(|error| Failure::because(&format!("`{}`", settings.database.display()), &error))?;
+    let authenticator = authenticator(settings, err)?;
     let server =
         Server { routes: assembled.routes, authenticator: Arc::new(authenticator), clock, drain: settings.drain };
     tracing::info!(%address, database = %settings.database.display(), policy = %policy_version, "listening");

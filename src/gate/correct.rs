@@ -27,8 +27,8 @@ impl Gate {
         call.require_audience_writable(memory.address.owner.audience()).await?;
         let now = self.clock.now();
         let offer = Offer {
+            own_key: memory.address.key.as_str() == memory.id.to_string(),
             address: memory.address,
-            own_key: true,
             kind: memory.kind,
             value: command.value,
             source: command.source,

@@ -2,10 +2,11 @@
 
 use super::call::{ATTEMPTS, Call};
 use super::command::ChangeDeleted;
+use super::propose::blocked_as;
 use super::replay::{Met, Payload};
 use super::{Error, Gate};
 use crate::identity::Caller;
-use crate::memory::{Audience, Block, BlockCause, Disposition, Evidence, Memory, Receipt, State, Time, Version};
+use crate::memory::{Audience, Block, BlockCause, Disposition, Evidence, Key, Memory, Receipt, State, Time, Version};
 use crate::policy::admitted;
 use crate::store::{Announcement, Expect, Place, PlaceRequest, Write};
 
@@ -102,6 +103,7 @@ impl Call<'_> {
         let references = std::iter::once(&source.reference).chain(&source.parent_references);
         let request = PlaceRequest {
             address: memory.address.clone(),
+            blocked_as: blocked(memory),
             reach: self.reach(),
             references: references.filter(|reference| !reference.is_empty()).cloned().collect(),
             parents: source.parents.clone(),
@@ -140,6 +142,11 @@ fn sources_gone(place: &Place) -> bool {
         || place.parents.iter().any(|parent| matches!(parent.state, State::Deleted | State::Forgotten))
 }
 
+fn blocked(memory: &Memory) -> Key {
+    let own_key = memory.address.key.as_str() == memory.id.to_string();
+    blocked_as(&memory.address.key, &memory.kind, own_key)
+}
+
 fn blocking(turn: Turn, memory: &Memory, now: Time) -> Write {
     let owner = memory.address.owner.clone();
     match turn {
@@ -147,7 +154,7 @@ fn blocking(turn: Turn, memory: &Memory, now: Time) -> Write {
         Turn::Delete => Write::Block {
             block: Block { owner, cause: BlockCause::Deleted, memory_id: Some(memory.id), since: now },
             reference: memory.source.reference.clone(),
-            key: memory.address.key.clone(),
+            key: blocked(memory),
         },
     }
 }

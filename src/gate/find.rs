@@ -28,7 +28,8 @@ impl Call<'_> {
                     level: scope.level.clone(),
                     key: key.clone(),
                 };
-                let request = PlaceRequest { address, reach, references: Vec::new(), parents: Vec::new() };
+                let (references, parents) = (Vec::new(), Vec::new());
+                let request = PlaceRequest { address, blocked_as: key.clone(), reach, references, parents };
                 self.load(self.gate.store.place(&request)).await?.current
             }
         };

@@ -8,8 +8,8 @@ use super::command::{ListMemories, ListRange};
 use super::{Admitted, Error, Gate};
 use crate::identity::Caller;
 use crate::memory::{
-    Audience, Candidate, CandidateId, Key, Level, Memory, Nominator, Owner, ProjectId, ScopeRevision, SubjectId,
-    TaskId, Time,
+    Audience, Candidate, CandidateId, Key, Level, Memory, Nominator, Owner, ProjectId, Reason, ScopeRevision,
+    SubjectId, TaskId, Time, Verdict,
 };
 use crate::policy::{Access, Purpose, Terms, candidate_verdict, stale_time_of, verdict_on};
 use crate::store::{Expect, Position, Range};
@@ -66,14 +66,16 @@ impl Gate {
             judgement.purpose = Some(command.purpose.clone());
             judgement.stale_time = page.memories.iter().filter_map(|memory| stale_time_of(&terms, memory)).min();
             judgement.revisions = page.revisions;
-            let listed = page.memories.iter().map(|memory| verdict_on(&terms, memory, Nominator::All));
+            let judged = tracing::info_span!("judge").in_scope(|| {
+                let judged =
+                    page.memories.into_iter().map(|memory| (verdict_on(&terms, &memory, Nominator::All), memory));
+                judged.filter(|(verdict, _)| listed(purpose, verdict)).collect::<Vec<_>>()
+            });
             let held = page.candidates.iter().map(|held| candidate_verdict(&policy, held, Nominator::All));
-            judgement.verdicts = listed.chain(held).collect();
-            let admitted: Vec<bool> = judgement.verdicts.iter().map(crate::memory::Verdict::accepted).collect();
+            judgement.verdicts = judged.iter().map(|(verdict, _)| verdict.clone()).chain(held).collect();
             let candidates = page.candidates.iter().map(|candidate| Expect::Candidate(candidate.id)).collect();
             if let Some(recorded) = call.record_with(judgement, candidates).await? {
-                let shown =
-                    page.memories.into_iter().zip(admitted).map(|(memory, admitted)| call.show(memory, admitted));
+                let shown = judged.into_iter().map(|(verdict, memory)| call.show(memory, verdict.accepted()));
                 return Ok(Admitted {
                     recorded,
                     shown: shown.collect(),
@@ -126,10 +128,18 @@ impl Call<'_> {
         page.memories.truncate(wanted - 1);
         page.revisions.sort_unstable();
         page.revisions.dedup();
-        page.next = match page.memories.last() {
-            Some(last) if more => Some(Cursor::behind(last)),
-            _ => with_candidates.then_some(Cursor::Candidate { create_time: 0, id: Uuid::nil() }),
-        };
+        let left = size.saturating_sub(u32::try_from(page.memories.len()).unwrap_or(u32::MAX));
+        match page.memories.last() {
+            Some(last) if more => page.next = Some(Cursor::behind(last)),
+            _ if with_candidates && left == 0 => {
+                page.next = Some(Cursor::Candidate { create_time: 0, id: Uuid::nil() })
+            }
+            _ if with_candidates => {
+                let Page { candidates, next, .. } = self.candidate_page(range, None, left).await?;
+                (page.candidates, page.next) = (candidates, next);
+            }
+            _ => {}
+        }
         Ok(page)
     }
 
@@ -163,6 +173,18 @@ impl Cursor {
 fn position_of(memory: &Memory) -> Position {
     let place = &memory.address;
     Position { owner: place.owner.clone(), level: place.level.clone(), key: place.key.clone() }
+}
+
+/// Whether a list for this purpose shows it. The subject sees every state; others what is in force, or would be but for
+/// policy.
+fn listed(purpose: &Purpose, verdict: &Verdict) -> bool {
+    let in_force = |reason: &Reason| {
+        !matches!(
+            reason,
+            Reason::Deleted | Reason::Forgotten | Reason::Quarantined | Reason::NotYetValid | Reason::Expired
+        )
+    };
+    purpose.access == Access::Subject || verdict.reasons.iter().all(in_force)
 }
 
 /// What a token is bound to beside the caller: the purpose and the scopes.

@@ -5,8 +5,8 @@ use super::replay::{Attempt, Met, Payload};
 use super::{Error, ids};
 use crate::identity::Verb;
 use crate::memory::{
-    Attributes, Candidate, CandidateId, Consent, Disposition, Memory, MemoryId, Nominator, Outcome, Reason, Receipt,
-    RequestId, Sensitivity, State, Subject, Text, Time, Trust, Verdict, Version,
+    Attributes, Candidate, CandidateId, Consent, Disposition, Key, KindName, Memory, MemoryId, Nominator, Outcome,
+    Reason, Receipt, RequestId, Sensitivity, State, Subject, Text, Time, Trust, Verdict, Version,
 };
 use crate::policy::{Act, Offer, Settled, Standing, Succession, WriteDecision, admitted, candidate_verdict, write};
 use crate::store::{Announcement, Change, Expect, Place, PlaceRequest, Write};
@@ -121,6 +121,7 @@ impl Call<'_> {
             .collect();
         let request = PlaceRequest {
             address: offer.address.clone(),
+            blocked_as: blocked_as(&offer.address.key, &offer.kind, offer.own_key),
             reach: self.reach(),
             references,
             parents: source.parents.clone(),
@@ -320,6 +321,7 @@ impl Call<'_> {
         let (outcome, reasons) = match receipt.outcome {
             None | Some(Outcome::Duplicate) => (blind.outcome, blind.reasons),
             Some(Outcome::Rejected) if blind.outcome == Outcome::Rejected => (Outcome::Rejected, blind.reasons),
+            Some(Outcome::Held) if blind.outcome == Outcome::Held => (Outcome::Held, blind.reasons),
             Some(Outcome::Rejected) => (Outcome::Held, told),
             Some(outcome @ (Outcome::Activated | Outcome::Held)) => (outcome, told),
         };
@@ -356,6 +358,11 @@ fn consent(offer: &Offer, before: Option<&Memory>) -> Consent {
 
 fn chars(value: &Text) -> u32 {
     u32::try_from(value.char_count()).unwrap_or(u32::MAX)
+}
+
+/// Under which name a fact's source is blocked. Facts under ids of their own have no key that would come again.
+pub(super) fn blocked_as(key: &Key, kind: &KindName, own_key: bool) -> Key {
+    if own_key { Key::new(kind.as_str()).unwrap_or_else(|_| key.clone()) } else { key.clone() }
 }
 
 /// Everything that the decision rests on still stands when it is written (I6).

@@ -19,22 +19,24 @@ pub(super) struct Judged<'a> {
 const FUSION: f64 = 60.0;
 
 /// Relevance of each nominated memory: reciprocal rank fusion over the rankings, one for each derived store. Scores
-/// order within their own ranking and mean nothing else; equal ones share a rank, and a missing one comes last.
+/// order within their own ranking and mean nothing else; equal ones share a rank. One that is missing ranks nowhere, so
+/// that it comes behind all that are there.
 pub(super) fn fused(nominations: &[Nomination]) -> BTreeMap<MemoryId, f64> {
     let mut rankings: BTreeMap<Option<&DerivedStoreId>, Vec<&Nomination>> = BTreeMap::new();
-    for nomination in nominations {
+    for nomination in nominations.iter().filter(|nomination| nomination.score.is_some()) {
         rankings.entry(nomination.derived_store.as_ref()).or_default().push(nomination);
     }
     let mut fused = BTreeMap::new();
     for ranking in rankings.values_mut() {
-        ranking.sort_by(|a, b| descending(a.score, b.score));
+        let score = |nomination: &Nomination| nomination.score.unwrap_or(f64::NEG_INFINITY);
+        ranking.sort_by(|a, b| score(b).total_cmp(&score(a)));
         let mut rank = 0;
-        let mut last: Option<Option<f64>> = None;
+        let mut last = None;
         for (position, nomination) in (1_u32..).zip(ranking.iter()) {
-            if last.is_none_or(|last| descending(last, nomination.score) != Ordering::Equal) {
+            if last != Some(score(nomination)) {
                 rank = position;
             }
-            last = Some(nomination.score);
+            last = Some(score(nomination));
             *fused.entry(nomination.memory_id).or_insert(0.0) += reciprocal(rank);
         }
     }
@@ -44,15 +46,6 @@ pub(super) fn fused(nominations: &[Nomination]) -> BTreeMap<MemoryId, f64> {
 /// Relevance of an exact key: as the first of a ranking.
 pub(super) fn reciprocal(rank: u32) -> f64 {
     1.0 / (FUSION + f64::from(rank))
-}
-
-fn descending(a: Option<f64>, b: Option<f64>) -> Ordering {
-    match (a, b) {
-        (Some(a), Some(b)) => b.total_cmp(&a),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => Ordering::Equal,
-    }
 }
 
 /// The order of answers: relevance, precedence, newer, more confident, key; the id makes it total.

@@ -1,8 +1,10 @@
 //! A fact as it would be stored: screened, bounded by its source, its lineage, its kind and what it replaces.
 
+use serde_json::Value;
+
 use super::trust::lineage_sensitivity;
 use super::write::{Offer, Standing, Vouching};
-use super::{Finding, Kind, Policy, value_fits};
+use super::{Finding, Kind, Policy, ValueType, value_fits};
 use crate::memory::{
     Confidence, Evidence, Key, Memory, Reason, Sensitivity, Source, SourceKindName, State, Text, Time, Trust,
 };
@@ -64,6 +66,9 @@ pub(super) fn settle(
     let reference = screen.text(&offer.source.reference);
     let parent_references = offer.source.parent_references.iter().map(|text| screen.text(text)).collect();
     let change_reason = screen.text(&offer.change_reason);
+    if kind.value.value_type == ValueType::Json {
+        screen.json(value.expose());
+    }
     if !value_fits(&kind.value, value.expose()) {
         reasons.push(Reason::ValueNotAllowed);
     }
@@ -111,13 +116,45 @@ struct Screen<'a> {
 impl Screen<'_> {
     /// A key cannot be redacted: what would be replaced in it is marked.
     fn key(&mut self, key: &Key) {
-        for finding in self.policy.screening.screen(key.as_str()).findings {
-            self.reasons.push(match finding {
-                Finding::Secret => Reason::SecretDetected,
-                Finding::PersonalDataMarked | Finding::PersonalDataRedacted => Reason::PersonalDataMarked,
-                Finding::InstructionLike => Reason::InstructionLike,
-            });
+        self.found_in_place(key.as_str());
+    }
+
+    fn found_in_place(&mut self, text: &str) {
+        for finding in self.policy.screening.screen(text).findings {
+            match finding {
+                Finding::Secret => self.reasons.push(Reason::SecretDetected),
+                Finding::PersonalDataMarked | Finding::PersonalDataRedacted => {
+                    self.reasons.push(Reason::PersonalDataMarked);
+                }
+                Finding::InstructionLike if self.instruction_allowed => {}
+                Finding::InstructionLike => self.reasons.push(Reason::InstructionLike),
+            }
         }
+    }
+
+    /// What a JSON document says, behind its escapes. It cannot be redacted in place: personal data is marked.
+    fn json(&mut self, document: &str) {
+        let Ok(document) = serde_json::from_str::<Value>(document) else { return };
+        let mut said = String::new();
+        let mut rest = vec![&document];
+        while let Some(value) = rest.pop() {
+            match value {
+                Value::String(text) => said.extend([text.as_str(), "\n"]),
+                Value::Array(items) => rest.extend(items),
+                // A name with its text, so that `password` and what follows are read together.
+                Value::Object(fields) => {
+                    for (name, value) in fields {
+                        said.extend([name.as_str(), ": "]);
+                        match value {
+                            Value::String(text) => said.extend([text.as_str(), "\n"]),
+                            other => rest.push(other),
+                        }
+                    }
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+        }
+        self.found_in_place(&said);
     }
 
     fn text(&mut self, text: &Text) -> Text {

@@ -74,7 +74,10 @@ async fn b14_b20_every_field_of_a_capture() {
             r.consent = granted((0..33).map(|n| format!("p{n}")).collect());
         }),
         case("consent.purposes", |r: &mut CaptureRequest| {
-            r.consent = Some(Consent { state: ConsentState::Withdrawn.into(), purposes: vec!["converse".to_owned()] });
+            r.consent = Some(Consent { state: ConsentState::Unset.into(), purposes: vec!["converse".to_owned()] });
+        }),
+        case("consent.state", |r: &mut CaptureRequest| {
+            r.consent = Some(Consent { state: ConsentState::Withdrawn.into(), purposes: vec![] });
         }),
         case("purposes", |r: &mut CaptureRequest| r.purposes = (0..33).map(|n| format!("p{n}")).collect()),
         case("purposes", |r: &mut CaptureRequest| r.purposes = vec!["a\0".to_owned(); 10_000]),

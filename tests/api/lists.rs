@@ -337,3 +337,19 @@ async fn all_projects_are_those_held_and_the_order_is_by_scope_and_key() {
         assert_eq!(keys, ["database_engine", "response_language", "response_style"], "scope by scope: {order:?}");
     }
 }
+
+#[tokio::test]
+async fn other_purposes_than_subject_access_list_only_what_is_in_force() {
+    let service = Service::start().await;
+    let mut caller = service.caller().await;
+    let gone = activated(&mut caller, fact("database_engine", "gone")).await;
+    caller.delete.delete(deletion(&gone.memory_id, 1)).await.unwrap();
+    let over = CaptureRequest { expire_time: Some(after(60)), ..fact("ui_theme", "over") };
+    let over = activated(&mut caller, over).await;
+    service.pass(60);
+    for purpose in ["converse", "draft", "act", "index"] {
+        let listed = pages(&mut caller, listing_all(purpose)).await;
+        let named = |id: &str| listed.iter().any(|page| shows(page, id));
+        assert_eq!((named(&gone.memory_id), named(&over.memory_id)), (false, false), "{purpose}");
+    }
+}

@@ -13,6 +13,7 @@ mod first;
 mod foreign;
 mod grants;
 mod harness;
+mod hidden;
 mod isolation;
 mod lists;
 mod methods;

@@ -253,3 +253,16 @@ async fn b13_a_held_candidate_is_told_of_only_to_those_who_may_confirm_it() {
         assert!(reply.accepted.is_empty() && !shows(&reply, "zq7canary"));
     }
 }
+
+#[tokio::test]
+async fn a_nomination_without_a_score_comes_after_those_with_one_also_from_another_index() {
+    let service = Service::start().await;
+    let mut caller = service.caller().await;
+    let ranked = experiences(&caller, "scored", 2, |_| {}).await;
+    service.pass(1);
+    let unscored = experiences(&caller, "unscored", 1, |_| {}).await;
+    let nominations =
+        vec![scored(&ranked[0], 2.0, "vectors"), scored(&ranked[1], 1.0, "vectors"), nomination(&unscored[0])];
+    let reply = recalled(&mut caller, recalling(in_general(), of_index(nominations))).await;
+    assert_eq!(values(&reply), ["scored0", "scored1", "unscored0"]);
+}

@@ -193,3 +193,20 @@ async fn an_error_that_leaves_the_transaction_open_fails_its_group_and_the_next_
         assert_eq!(world.number("SELECT count(*) FROM memories WHERE tenant = $1").await, round);
     }
 }
+
+#[tokio::test]
+async fn a_closed_database_is_one_file() {
+    let world = World::sqlite().await;
+    world.put(&world.memory("k")).await;
+    world.store.close().await;
+    let log = world.directory().join("memories.db-wal");
+    assert!(!log.exists() || std::fs::metadata(&log).unwrap().len() == 0);
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["memories.db", "memories.db.digest-key"] {
+        std::fs::copy(world.directory().join(name), copy.path().join(name)).unwrap();
+    }
+    let copied = Sqlite::open(copy.path().join("memories.db"), SqliteOptions::default()).await.unwrap();
+    let request = world.ask("ann", recall_gate::memory::Level::General);
+    let request = recall_gate::store::ViewRequest { all: true, ..request };
+    assert_eq!(copied.view(&request).await.unwrap().memories.len(), 1);
+}

@@ -36,7 +36,7 @@ pub(super) async fn met(
         .bind(request.address.owner.as_str())
         .bind(request.reach.subject.as_str())
         .bind(hexes(&references))
-        .bind(hexes(&[key.key(tenant, request.address.key.as_str()), Vec::new()]))
+        .bind(hexes(&[key.key(tenant, request.blocked_as.as_str()), Vec::new()]))
         .bind(ids(request.parents.iter().map(|id| id.0)))
         .fetch_all(connection)
         .await?;
