@@ -132,7 +132,7 @@ impl Call<'_> {
         match page.memories.last() {
             Some(last) if more => page.next = Some(Cursor::behind(last)),
             _ if with_candidates && left == 0 => {
-                page.next = Some(Cursor::Candidate { create_time: 0, id: Uuid::nil() })
+                page.next = Some(Cursor::Candidate { create_time: 0, id: Uuid::nil() });
             }
             _ if with_candidates => {
                 let Page { candidates, next, .. } = self.candidate_page(range, None, left).await?;

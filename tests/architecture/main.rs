@@ -207,7 +207,7 @@ fn missing_guards(page: &str, sources: &[Source]) -> Vec<String> {
         .split('`')
         .skip(1)
         .step_by(2)
-        .filter(|name| name.starts_with('i') && name.contains("_") && !name.contains('…'));
+        .filter(|name| name.starts_with('i') && name.contains('_') && !name.contains('…'));
     let there = |name: &str| {
         let (function, promise) = (format!("fn {name}("), format!("        {name},"));
         sources.iter().any(|source| source.text.contains(&function) || source.text.contains(&promise))
