@@ -22,4 +22,6 @@ mod raw_bytes;
 mod reading;
 mod replay;
 mod requests;
+mod seeds_limits;
+mod seeds_writes;
 mod versions;
