@@ -25,3 +25,4 @@ mod requests;
 mod seeds_limits;
 mod seeds_writes;
 mod versions;
+mod write_gate;
