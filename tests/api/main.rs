@@ -26,3 +26,4 @@ mod seeds_limits;
 mod seeds_writes;
 mod versions;
 mod write_gate;
+mod write_masks;
