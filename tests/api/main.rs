@@ -24,6 +24,7 @@ mod replay;
 mod requests;
 mod seeds_limits;
 mod seeds_writes;
+mod trust;
 mod versions;
 mod write_gate;
 mod write_masks;
