@@ -216,11 +216,12 @@ impl Store for Sqlite {
     }
 
     async fn close(&self) {
+        // The writer goes last: SQLite empties the log when the last connection closes, and a reader may not write.
+        self.readers.close().await;
         let (closer, done) = oneshot::channel();
         if self.orders.send(Order::Close(closer)).await.is_ok() {
             // The writer has unlocked the file by then; that it is gone already is as good.
             let _ = done.await;
         }
-        self.readers.close().await;
     }
 }
