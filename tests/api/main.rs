@@ -7,6 +7,7 @@ mod bad_input;
 mod bad_reads;
 mod bad_writes;
 mod budget;
+mod candidates;
 mod deleted;
 mod discovery;
 mod first;
