@@ -23,6 +23,7 @@ mod raw_bytes;
 mod reading;
 mod replay;
 mod requests;
+mod seeds_conflicts;
 mod seeds_limits;
 mod seeds_writes;
 mod trust;
