@@ -24,9 +24,9 @@ async fn judged(caller: &mut Caller, memory_id: &str, purpose: &str) -> (Memory,
     (reply.memory.unwrap(), reasons(&reply.verdict.unwrap()))
 }
 
-fn derived(kind: &str, parents: &[&str]) -> Option<Source> {
+fn derived(kind: &str, parents: &[&str]) -> Source {
     let parent_memory_ids = parents.iter().map(|&id| id.to_owned()).collect();
-    Some(Source { parent_memory_ids, ..source(kind, "derivation-1") })
+    Source { parent_memory_ids, ..source(kind, "derivation-1") }
 }
 
 fn from_page(key: &str, value: &str) -> CaptureRequest {
@@ -74,10 +74,13 @@ async fn i11_b15_a_derived_fact_is_worth_its_weakest_ancestor_however_long_the_l
     let own = made(&mut caller, fact("response_style", "brief")).await;
     let page = made(&mut caller, from_page("ui_theme", "dark")).await;
     assert_eq!(judged(&mut caller, &page, "converse").await.1, ["UNTRUSTED_SOURCE"]);
-    let child =
-        CaptureRequest { source: derived("operator_entry", &[&own, &page]), ..fact("response_language", "Chinese") };
+    let child = CaptureRequest {
+        source: Some(derived("operator_entry", &[&own, &page])),
+        ..fact("response_language", "Chinese")
+    };
     let child = made(&mut caller, child).await;
-    let grandchild = CaptureRequest { source: derived("operator_entry", &[&child]), ..fact("display_name", "Lin") };
+    let grandchild =
+        CaptureRequest { source: Some(derived("operator_entry", &[&child])), ..fact("display_name", "Lin") };
     let grandchild = made(&mut caller, grandchild).await;
     for id in [&child, &grandchild] {
         for purpose in ["converse", "draft", "act"] {
@@ -105,7 +108,8 @@ async fn i11_b15_a_middling_ancestor_caps_a_derived_fact_at_its_own_worth() {
         ..fact("ui_theme", "dark")
     };
     let guess = made(&mut caller, guess).await;
-    let child = CaptureRequest { source: derived("operator_entry", &[&guess]), ..fact("response_style", "brief") };
+    let child =
+        CaptureRequest { source: Some(derived("operator_entry", &[&guess])), ..fact("response_style", "brief") };
     let child = made(&mut caller, child).await;
     let (memory, reasons) = judged(&mut caller, &child, "converse").await;
     assert_eq!((memory.trust(), reasons), (Trust::Unverified, vec![]));
@@ -168,14 +172,14 @@ async fn i11_audience_and_sensitivity_never_widen_by_derivation_or_rewriting() {
     let own = made(&mut caller, restricted).await;
     let shared = CaptureRequest {
         scope: Some(Scope { audience: Audience::Shared.into(), ..general() }),
-        source: derived("operator_entry", &[&own]),
+        source: Some(derived("operator_entry", &[&own])),
         evidence: Evidence::OperatorVerified.into(),
         ..fact("response_language", "Chinese")
     };
     let refused = caller.capture.capture(shared).await.unwrap().into_inner();
     assert_eq!((refused.outcome(), why(&refused.reasons)), (Outcome::Rejected, vec!["AUDIENCE_NOT_ALLOWED"]));
     let child = CaptureRequest {
-        source: derived("user_message", &[&own]),
+        source: Some(derived("user_message", &[&own])),
         sensitivity: Sensitivity::Public.into(),
         ..fact("response_language", "Chinese")
     };

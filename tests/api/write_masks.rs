@@ -130,7 +130,7 @@ async fn what_cannot_be_read_can_still_be_corrected_with_the_version_in_hand_and
     let id = owner.capture.capture(fact(STYLE, "brief")).await.unwrap().into_inner().memory_id;
     let mut scout = blind(&service, "s1").await;
     let reply = scout.correct.correct(correction(&id, 1, "long")).await.unwrap().into_inner();
-    assert_eq!(reply.outcome(), Outcome::Activated);
+    assert_eq!((reply.outcome(), reply.memory_id.as_str(), reply.version), (Outcome::Activated, "", 0));
     let reply = owner.recall.recall(key(STYLE)).await.unwrap().into_inner();
     assert_eq!((values(&reply), reply.accepted[0].version), (vec!["long"], 2));
 }
