@@ -48,6 +48,12 @@ impl Time {
         Self(self.0.saturating_add(span.0))
     }
 
+    /// That much earlier; stops at the first instant there is.
+    #[must_use]
+    pub const fn minus(self, span: Span) -> Self {
+        Self(self.0.saturating_sub(span.0))
+    }
+
     /// How long after `earlier`; zero where it is not after it.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Span {
@@ -108,6 +114,7 @@ mod tests {
     #[test]
     fn adding_never_overflows() {
         assert_eq!(Time::from_micros(i64::MAX).plus(Span::from_seconds(i64::MAX)).micros(), i64::MAX);
+        assert_eq!(Time::from_micros(i64::MIN).minus(Span::from_seconds(i64::MAX)).micros(), i64::MIN);
         assert_eq!(Time::from_micros(i64::MIN).since(Time::from_micros(i64::MAX)).micros(), 0);
     }
 }
