@@ -32,7 +32,7 @@ impl Gate {
             Some(key) => key,
             None => Key::new(new_id.to_string()).map_err(|fault| Error::Internal(Box::new(fault)))?,
         };
-        let many = self.policy().kinds.get(&command.kind).is_none_or(|kind| kind.many);
+        let many = call.policy.kinds.get(&command.kind).is_none_or(|kind| kind.many);
         if own_key && !many {
             return Err(invalid("key", "is required for this kind"));
         }
