@@ -3,6 +3,7 @@
 mod demo;
 mod failure;
 mod health;
+mod ledger;
 mod policy;
 mod serve;
 mod signals;
@@ -46,6 +47,9 @@ enum Command {
     /// Look at policies.
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
+    /// Look at the ledger of decisions, or remove old ones.
+    #[command(subcommand)]
+    Ledger(ledger::LedgerCommand),
     /// Ask a running service whether it is serving.
     Health(health::Health),
 }
@@ -86,6 +90,7 @@ async fn run(command: Command, out: &mut (impl Write + Send), err: &mut (impl Wr
         Command::Demo(demo) => demo.run(out).await,
         Command::Token(token) => token.run(out),
         Command::Policy(policy) => policy.run(out),
+        Command::Ledger(ledger) => ledger.run(out).await,
         Command::Health(health) => health.run(out).await,
     }
 }

@@ -13,7 +13,8 @@ use super::{ConfigFile, Failure, policy};
 use crate::config::{Identity, Layer, Settings};
 use crate::gate::{Clock, SystemClock};
 use crate::identity::{Authenticator, JwtVerifier, KeySet, development_key, development_key_path};
-use crate::server::{Drained, Health, Server, assemble};
+use crate::memory::Span;
+use crate::server::{Drained, Health, Server, Upkeep, assemble};
 use crate::telemetry;
 
 #[derive(Debug, Args)]
@@ -62,7 +63,13 @@ async fn serve(
     let authenticator = authenticator(settings, err)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let policy_version = policy.version;
-    let assembled = assemble(&settings.database, policy, Arc::clone(&clock))
+    let upkeep = Upkeep {
+        decision_retention: settings
+            .decision_retention
+            .map(|retention| Span::from_seconds(i64::try_from(retention.as_secs()).unwrap_or(i64::MAX))),
+        min_free_bytes: settings.min_free_bytes,
+    };
+    let assembled = assemble(&settings.database, policy, Arc::clone(&clock), upkeep)
         .await
         .map_err(|error| Failure::because(&format!("`{}`", settings.database.display()), &error))?;
     let server =
@@ -73,7 +80,7 @@ async fn serve(
         .run(listener, Health::new().await, async { stopped.await.unwrap_or_default() })
         .await
         .map_err(|error| Failure::because("serving failed", &error));
-    drop(assembled.tidying);
+    drop(assembled.upkeep);
     assembled.store.close().await;
     match outcome? {
         Drained::Whole => tracing::info!("stopped"),

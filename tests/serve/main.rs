@@ -2,63 +2,12 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+mod ledger;
+mod program;
 
-use tempfile::TempDir;
+use std::time::Duration;
 
-fn program(dir: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_recall-gate"));
-    command.current_dir(dir).env_clear().stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-struct Service {
-    dir: TempDir,
-    child: Child,
-    address: String,
-}
-
-impl Service {
-    fn start(arguments: &[&str]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let mut child = program(dir.path()).args(["serve", "--listen", "127.0.0.1:0"]).args(arguments).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let Some(address) = line.trim().strip_prefix("listening on ") else {
-            child.kill().unwrap();
-            let mut err = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-            panic!("no address: {line:?} {err}");
-        };
-        Self { address: address.to_owned(), dir, child }
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        program(self.dir.path()).args(arguments).output().unwrap()
-    }
-
-    fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-    }
-
-    /// The exit code and the log.
-    fn end(mut self) -> (Option<i32>, String) {
-        let begin = Instant::now();
-        while self.child.try_wait().unwrap().is_none() {
-            if begin.elapsed() > Duration::from_secs(20) {
-                self.child.kill().unwrap();
-                panic!("the service did not stop");
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let output = self.child.wait_with_output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
-    }
-}
+use program::{Service, program};
 
 #[test]
 fn a_flag_stands_over_the_environment_and_that_over_the_file() {
@@ -89,12 +38,12 @@ fn a_variable_that_no_setting_knows_stops_the_start() {
 fn it_starts_without_settings_says_that_it_is_open_and_stops_at_sigterm() {
     let service = Service::start(&[]);
     let health = service.run(&["health", "--address", &service.address]);
-    assert_eq!(String::from_utf8(health.stdout).unwrap(), "SERVING\n");
-    assert_eq!(health.status.code(), Some(0));
+    assert_eq!(health.out, "SERVING\n");
+    assert_eq!(health.code, Some(0));
     let unknown = service.run(&["health", "--address", &service.address, "--service", "other"]);
-    assert_eq!(unknown.status.code(), Some(1));
+    assert_eq!(unknown.code, Some(1));
     let token = service.run(&["token", "--subject", "alice"]);
-    assert_eq!(token.status.code(), Some(0), "the development key lies beside the database");
+    assert_eq!(token.code, Some(0), "the development key lies beside the database");
     service.signal("TERM");
     let (code, log) = service.end();
     assert_eq!(code, Some(0), "{log}");
