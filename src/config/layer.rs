@@ -19,7 +19,8 @@ pub struct Layer {
     #[arg(long, value_name = "FILE", env = "RECALL_GATE_DATABASE")]
     pub database: Option<String>,
 
-    /// Policy file; without one the policy that is compiled in is in force (`recall-gate policy show`)
+    /// Policy file, read again at SIGHUP; without one the policy that is compiled in is in force
+    /// (`recall-gate policy show`)
     #[arg(long, value_name = "FILE", env = "RECALL_GATE_POLICY")]
     pub policy: Option<String>,
 

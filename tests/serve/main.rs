@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod in_flight;
 mod ledger;
+mod policy;
 mod program;
 
 use std::time::Duration;
