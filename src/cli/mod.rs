@@ -2,6 +2,7 @@
 
 mod demo;
 mod failure;
+mod fit;
 mod health;
 mod ledger;
 mod policy;
@@ -89,7 +90,7 @@ async fn run(command: Command, out: &mut (impl Write + Send), err: &mut (impl Wr
         Command::Serve(serve) => serve.run(out, err).await,
         Command::Demo(demo) => demo.run(out).await,
         Command::Token(token) => token.run(out),
-        Command::Policy(policy) => policy.run(out),
+        Command::Policy(policy) => policy.run(out).await,
         Command::Ledger(ledger) => ledger.run(out).await,
         Command::Health(health) => health.run(out).await,
     }
