@@ -15,7 +15,7 @@ const EVERY: Duration = Duration::from_mins(1);
 /// The most rows of each sort that go at once, so that callers wait for no more.
 const AT_ONCE: u32 = 500;
 
-/// The same for decisions, which are large: a few milliseconds' worth.
+/// The same for decisions, which are large.
 const DECISIONS_AT_ONCE: u32 = 100;
 
 /// Tidies for as long as it is polled.
