@@ -6,16 +6,23 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use super::{ConfigFile, Failure};
+use super::{ConfigFile, Failure, fit};
 use crate::config::{Layer, Settings};
 use crate::policy::{DEFAULT_DOCUMENT, Policy};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PolicyCommand {
     /// Check a policy file and name everything that is wrong with it
+    ///
+    /// With a database also whether the memories in it fit: counts by kind and reason, with the ids of up to five
+    /// each. Exits with 1 when the file is no policy, and when memories do not fit it. Changes nothing.
     Check {
         /// The policy file
         file: PathBuf,
+        /// Database file whose memories are compared; a service may be running on it. What changes
+        /// while it is read may be missed
+        #[arg(long, value_name = "FILE")]
+        database: Option<PathBuf>,
     },
     /// Print the policy that would be in force, with its version
     Show(Show),
@@ -31,11 +38,14 @@ pub(super) struct Show {
 }
 
 impl PolicyCommand {
-    pub(super) fn run(self, out: &mut impl Write) -> Result<(), Failure> {
+    pub(super) async fn run(self, out: &mut (impl Write + Send)) -> Result<(), Failure> {
         match self {
-            Self::Check { file } => {
+            Self::Check { file, database } => {
                 let policy = load(Some(&file))?;
                 writeln!(out, "`{}` is a policy, version {}", file.display(), policy.version)?;
+                if let Some(database) = database {
+                    fit::check(&policy, &database, out).await?;
+                }
             }
             Self::Show(show) => {
                 let flags = Layer { policy: show.policy, ..Layer::default() };

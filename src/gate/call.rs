@@ -41,7 +41,7 @@ impl Gate {
             return Err(invalid("subject_id", "is required, since the credential names no subject"));
         };
         if !caller.may_act_for(&subject) {
-            return Err(self.refuse(caller, method, None, Error::SubjectNotHeld).await);
+            return Err(self.refuse(caller, method, None, &self.policy(), Error::SubjectNotHeld).await);
         }
         Ok(Call { gate: self, caller, method, policy: self.policy(), subject })
     }
@@ -52,10 +52,11 @@ impl Gate {
         caller: &Caller,
         method: &'static str,
         subject: Option<&SubjectId>,
+        policy: &Policy,
         error: Error,
     ) -> Error {
         let now = self.clock.now();
-        let mut judgement = self.blank(caller, method, subject.or_else(|| caller.subject()), now);
+        let mut judgement = blank(caller, method, subject.or_else(|| caller.subject()), policy, now);
         judgement.disposition = Disposition::Refused(error.reason());
         let change = Change {
             tenant: caller.tenant().clone(),
@@ -73,37 +74,12 @@ impl Gate {
             Err(CommitError::Store(cause)) => Error::ledger(cause),
         }
     }
-
-    fn blank(&self, caller: &Caller, method: &'static str, subject: Option<&SubjectId>, now: Time) -> Judgement {
-        Judgement {
-            decision_id: ids::decision_id(now),
-            method,
-            tenant: caller.tenant().clone(),
-            subject: subject.cloned(),
-            principal: caller.principal().clone(),
-            grants: caller.grants().names(),
-            max_sensitivity: caller.grants().max_sensitivity(),
-            purpose: None,
-            context: None,
-            policy_version: self.policy.load().version,
-            decide_time: now,
-            stale_time: None,
-            revisions: Vec::new(),
-            verdicts: Vec::new(),
-            not_nominated_count: 0,
-            min_confidence: None,
-            budget: None,
-            evidence: Evidence::None,
-            disposition: Disposition::Answered,
-            validate_only: false,
-        }
-    }
 }
 
 impl Call<'_> {
     /// Records a refusal and hands it back.
     pub(super) async fn refuse(&self, error: Error) -> Error {
-        self.gate.refuse(self.caller, self.method, Some(&self.subject), error).await
+        self.gate.refuse(self.caller, self.method, Some(&self.subject), &self.policy, error).await
     }
 
     /// Whose rows this call may touch.
@@ -119,9 +95,7 @@ impl Call<'_> {
 
     /// A judgement of this call with nothing judged yet.
     pub(super) fn judgement(&self, now: Time) -> Judgement {
-        let mut judgement = self.gate.blank(self.caller, self.method, Some(&self.subject), now);
-        judgement.policy_version = self.policy.version;
-        judgement
+        blank(self.caller, self.method, Some(&self.subject), &self.policy, now)
     }
 
     /// A change of this call that records and writes nothing yet.
@@ -257,6 +231,32 @@ impl Call<'_> {
             Some(time) if time > now => Ok(None),
             stated => Ok(stated),
         }
+    }
+}
+
+/// A judgement with nothing judged yet.
+fn blank(caller: &Caller, method: &'static str, subject: Option<&SubjectId>, policy: &Policy, now: Time) -> Judgement {
+    Judgement {
+        decision_id: ids::decision_id(now),
+        method,
+        tenant: caller.tenant().clone(),
+        subject: subject.cloned(),
+        principal: caller.principal().clone(),
+        grants: caller.grants().names(),
+        max_sensitivity: caller.grants().max_sensitivity(),
+        purpose: None,
+        context: None,
+        policy_version: policy.version,
+        decide_time: now,
+        stale_time: None,
+        revisions: Vec::new(),
+        verdicts: Vec::new(),
+        not_nominated_count: 0,
+        min_confidence: None,
+        budget: None,
+        evidence: Evidence::None,
+        disposition: Disposition::Answered,
+        validate_only: false,
     }
 }
 

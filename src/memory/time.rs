@@ -49,6 +49,12 @@ impl Time {
         Self(self.0.saturating_add(span.0).min(LAST_MICRO))
     }
 
+    /// That much earlier; stops at the first instant there is.
+    #[must_use]
+    pub const fn minus(self, span: Span) -> Self {
+        Self(self.0.saturating_sub(span.0))
+    }
+
     /// How long after `earlier`; zero where it is not after it.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Span {
@@ -111,6 +117,7 @@ mod tests {
         let last = Time::from_parts(LAST_SECOND, 999_999_999).unwrap();
         assert_eq!(Time::from_parts(LAST_SECOND, 0).unwrap().plus(Span::from_seconds(i64::MAX)), last);
         assert_eq!(Time::from_micros(i64::MAX).plus(Span::from_seconds(1)), last);
+        assert_eq!(Time::from_micros(i64::MIN).minus(Span::from_seconds(i64::MAX)).micros(), i64::MIN);
         assert_eq!(Time::from_micros(i64::MIN).since(Time::from_micros(i64::MAX)).micros(), 0);
     }
 }

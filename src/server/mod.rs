@@ -5,6 +5,7 @@
 mod assemble;
 mod authenticate;
 mod calls;
+mod disk;
 mod embedded;
 mod health;
 mod methods;
@@ -20,10 +21,10 @@ use tokio::sync::oneshot;
 use tonic::service::Routes;
 use tonic::transport::server::TcpIncoming;
 
-pub use assemble::{AssembleError, Assembled, assemble};
+pub use assemble::{AssembleError, Assembled, Upkeep, assemble};
+pub use disk::free_bytes;
 pub use embedded::{Embedded, StartError};
 pub use health::{Health, LIVENESS, SERVICES};
-pub use tidy::Tidying;
 
 use crate::api::FILE_DESCRIPTOR_SET as DESCRIPTORS;
 use crate::gate::Clock;

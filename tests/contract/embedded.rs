@@ -9,7 +9,7 @@ use recall_gate::memory::{Level, Memory};
 use recall_gate::store::{CommitError, Error, OpenError, Range, Sqlite, SqliteOptions, Store, Write};
 use tokio::task::JoinSet;
 
-use crate::fixture::{World, contended, text};
+use crate::fixture::{World, at, contended, text};
 
 async fn refusal(path: &Path) -> OpenError {
     Sqlite::open(path, SqliteOptions::default()).await.err().unwrap()
@@ -116,6 +116,30 @@ async fn i06_what_was_answered_is_there_after_the_process_is_gone() {
     let page = survivor.memories(&world.reach("ann"), &Range::All, None, 100).await.unwrap();
     assert_eq!(page.memories.len(), 20);
     assert_eq!(page.revisions[0].revision.0, 20);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_a_full_database_removing_old_decisions_makes_room_for_new_ones() {
+    let mut world = World::sqlite().await;
+    world.store.close().await;
+    let options = SqliteOptions { max_pages: Some(200), ..SqliteOptions::default() };
+    world.store = Arc::new(Sqlite::open(world.path(), options).await.unwrap());
+    let decide = |micros| {
+        let mut change = world.change();
+        change.judgement.decide_time = at(micros);
+        change.judgement.grants = vec!["x".repeat(10_000)];
+        world.commit(change)
+    };
+    let mut made = 0;
+    while decide(made).await.is_ok() {
+        made += 1;
+    }
+    assert!(made > 20, "{made}");
+    assert!(matches!(decide(made).await, Err(CommitError::Store(Error::Unavailable(_)))));
+    assert_eq!(world.store.prune(at(10), 100).await.unwrap(), 10);
+    for more in 0..10 {
+        decide(made + more).await.unwrap();
+    }
 }
 
 /// A database that has no room for a large value, and a group that a writer from outside holds up.

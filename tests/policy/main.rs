@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a table that is wrong panics")]
 
 mod fixture;
+mod misfits;
 mod properties;
 mod recall_gates;
 mod selection;

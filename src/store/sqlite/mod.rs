@@ -5,6 +5,7 @@
 
 mod error;
 mod files;
+mod inspect;
 mod open;
 mod writer;
 
@@ -45,8 +46,9 @@ use sqlx::sqlite::{SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
 
 use self::error::{closed, meaning};
+pub use self::inspect::{Inspection, LedgerSize};
 pub use self::open::{OpenError, SqliteOptions};
-use self::writer::{Counts, Order};
+use self::writer::{Counts, Erase, Order};
 use super::digest::DigestKey;
 use super::fault::Fault;
 use super::{
@@ -109,6 +111,12 @@ impl Sqlite {
             Ok(found)
         });
         unit.await.map_err(|error| Error::Corrupt(Box::new(error)))?.map_err(meaning)
+    }
+
+    async fn erase(&self, what: Erase, limit: u32) -> Result<u64, Error> {
+        let (answer, answered) = oneshot::channel();
+        self.orders.send(Order::Erase { what, limit, answer }).await.map_err(|_| closed())?;
+        answered.await.map_err(|_| closed())?
     }
 }
 
@@ -191,9 +199,11 @@ impl Store for Sqlite {
     }
 
     async fn tidy(&self, now: Time, limit: u32) -> Result<u64, Error> {
-        let (answer, answered) = oneshot::channel();
-        self.orders.send(Order::Tidy { now, limit, answer }).await.map_err(|_| closed())?;
-        answered.await.map_err(|_| closed())?
+        self.erase(Erase::Lapsed(now), limit).await
+    }
+
+    async fn prune(&self, before: Time, limit: u32) -> Result<u64, Error> {
+        self.erase(Erase::Decisions(before), limit).await
     }
 
     fn digest(&self, domain: &'static str, parts: &[&[u8]]) -> [u8; 32] {
