@@ -59,6 +59,7 @@ async fn serve(
     err: &mut (impl Write + Send),
 ) -> Result<(), Failure> {
     let policy = policy::load(settings.policy.as_deref())?;
+    let required = required(settings)?;
     let listener = TcpListener::bind(settings.listen)
         .await
         .map_err(|error| Failure::because(&format!("`{}` cannot be listened on", settings.listen), &error))?;
@@ -74,7 +75,10 @@ async fn serve(
     let assembled = assemble(&settings.database, policy, Arc::clone(&clock), upkeep)
         .await
         .map_err(|error| Failure::because(&format!("`{}`", settings.database.display()), &error))?;
-    let authenticator = authenticator(settings, err)?;
+    let authenticator = match required {
+        Some(required) => required,
+        None => development(settings, err)?,
+    };
     let server =
         Server { routes: assembled.routes, authenticator: Arc::new(authenticator), clock, drain: settings.drain };
     tracing::info!(%address, database = %settings.database.display(), policy = %policy_version, "listening");
@@ -131,21 +135,21 @@ async fn read_again(gate: &Gate, file: &Path) -> Result<PolicyVersion, Failure> 
     Ok(version)
 }
 
-fn authenticator(settings: &Settings, err: &mut impl Write) -> Result<Authenticator, Failure> {
-    match &settings.identity {
-        Identity::Tokens { issuer, audience, keys } => {
-            let files = keys.iter().map(|(kid, path)| (kid.as_str(), path.as_path()));
-            let keys = KeySet::read(files)
-                .map_err(|faults| Failure::Failed(faults.iter().map(|fault| format!("key {fault}")).collect()))?;
-            Ok(Authenticator::required(JwtVerifier::new(issuer, audience, keys)))
-        }
-        Identity::Development => {
-            let key = development_key(&settings.database)
-                .map_err(|error| Failure::because("the development key cannot be used", &error))?;
-            warn(&settings.database, err)?;
-            Ok(Authenticator::development(&key))
-        }
-    }
+/// Who may call, where keys are set; `None`: development.
+fn required(settings: &Settings) -> Result<Option<Authenticator>, Failure> {
+    let Identity::Tokens { issuer, audience, keys } = &settings.identity else { return Ok(None) };
+    let files = keys.iter().map(|(kid, path)| (kid.as_str(), path.as_path()));
+    let keys = KeySet::read(files)
+        .map_err(|faults| Failure::Failed(faults.iter().map(|fault| format!("key {fault}")).collect()))?;
+    Ok(Some(Authenticator::required(JwtVerifier::new(issuer, audience, keys))))
+}
+
+/// The development identity, with a key beside the database, which is open by now.
+fn development(settings: &Settings, err: &mut impl Write) -> Result<Authenticator, Failure> {
+    let key = development_key(&settings.database)
+        .map_err(|error| Failure::because("the development key cannot be used", &error))?;
+    warn(&settings.database, err)?;
+    Ok(Authenticator::development(&key))
 }
 
 /// To the log; straight to standard error where the filter would hide it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 
 use crate::console::{Block, Step, blocks, ids, is_as_promised, masked};
 use crate::program::{BINARY, Running, Service, eventually};
@@ -56,7 +56,11 @@ fn assert_tools(blocks: &[Block], path: &str) {
 /// Runs blocks, one after the other, against one service in development mode.
 struct Session {
     service: Service,
-    path: String,
+    /// One for all blocks, so that a variable lasts.
+    shell: Running,
+    input: ChildStdin,
+    /// How much of what it said has been looked at.
+    read: usize,
     /// The ids that took the place of those in the document.
     ids: BTreeMap<String, String>,
 }
@@ -69,7 +73,12 @@ impl Session {
         std::os::unix::fs::symlink(BINARY, programs.join("recall-gate")).unwrap();
         let path = search_path(&programs);
         assert_tools(blocks, &path);
-        Self { service, path, ids: BTreeMap::new() }
+        let mut shell = Command::new("sh");
+        shell.current_dir(service.path()).env_clear().env("PATH", &path).env("HOME", service.path());
+        let mut shell = Running::spawn(shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let mut input = shell.input();
+        input.write_all(b"exec 2>&1\n").unwrap();
+        Self { service, shell, input, read: 0, ids: BTreeMap::new() }
     }
 
     /// A command of the document as it is here.
@@ -87,25 +96,19 @@ impl Session {
                 assert!(said.contains(masked(line).trim()), "`{}`: {line:?} is not in {said}", block.name);
             }
         }
-        let mut shell = Command::new("sh");
-        shell.current_dir(self.service.path()).env_clear().env("PATH", &self.path).env("HOME", self.service.path());
-        let mut shell = Running::spawn(shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
-        let mut input = shell.input();
-        input.write_all(b"exec 2>&1\n").unwrap();
-        let mut read = 0;
         for step in steps {
-            // One shell for the block, so that a variable lasts; one step at a time, so that its ids serve the next.
+            // One step at a time, so that its ids serve the next.
             let command = self.here(&step.command);
-            writeln!(input, "{{ {command}\n}} </dev/null\nprintf '\\n{MARK}%s\\n' \"$?\"").unwrap();
+            writeln!(self.input, "{{ {command}\n}} </dev/null\nprintf '\\n{MARK}%s\\n' \"$?\"").unwrap();
             let said = eventually(&command, || {
-                let said = shell.out_so_far();
-                let over = said[read..].contains(MARK) || shell.ended().is_some();
+                let said = self.shell.out_so_far();
+                let over = said[self.read..].contains(MARK) || self.shell.ended().is_some();
                 over.then_some(said)
             });
-            let Some((output, after)) = said[read..].split_once(MARK) else {
-                panic!("block `{}` broke off: {said}{}", block.name, shell.err_so_far());
+            let Some((output, after)) = said[self.read..].split_once(MARK) else {
+                panic!("block `{}` broke off: {said}{}", block.name, self.shell.err_so_far());
             };
-            read = said.len() - after.split_once('\n').map_or("", |(_, rest)| rest).len();
+            self.read = said.len() - after.split_once('\n').map_or("", |(_, rest)| rest).len();
             let promised = step.output.join("\n");
             assert!(
                 is_as_promised(&promised, output),

@@ -92,7 +92,22 @@ fn the_help_of_every_command_explains_each_of_its_flags() {
         seen.push(words.join(" "));
     }
     seen.sort();
-    assert_eq!(seen, ["", "demo", "health", "policy", "policy check", "policy show", "serve", "token"]);
+    assert_eq!(
+        seen,
+        [
+            "",
+            "demo",
+            "health",
+            "ledger",
+            "ledger prune",
+            "ledger stats",
+            "policy",
+            "policy check",
+            "policy show",
+            "serve",
+            "token"
+        ]
+    );
 }
 
 /// Flags with nothing said beside them, nor in the line below.
