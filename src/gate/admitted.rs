@@ -5,17 +5,45 @@
 use crate::memory::{Candidate, Judgement, Memory, Trust};
 use crate::store::Recorded;
 
-/// A memory as a caller may see it: whole, or without any text.
+/// A memory as a caller may see it: whole, or without any text. Made by the gate alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
+    pub(super) memory: Memory,
+    pub(super) key_withheld: bool,
+    pub(super) trust: Trust,
+    pub(super) inferred: bool,
+}
+
+impl Shown {
     /// The memory. Where it was not admitted: no value, no references, no change reason.
-    pub memory: Memory,
+    #[must_use]
+    pub const fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
     /// The key is text and the memory was not admitted: the key is not to be shown.
-    pub key_withheld: bool,
+    #[must_use]
+    pub const fn key_withheld(&self) -> bool {
+        self.key_withheld
+    }
+
     /// What its source is worth under the policy in force.
-    pub trust: Trust,
+    #[must_use]
+    pub const fn trust(&self) -> Trust {
+        self.trust
+    }
+
     /// In force without evidence that counts.
-    pub inferred: bool,
+    #[must_use]
+    pub const fn inferred(&self) -> bool {
+        self.inferred
+    }
+
+    /// One that nothing admitted, for tests of how it is encoded.
+    #[cfg(test)]
+    pub(crate) const fn made_up(memory: Memory, key_withheld: bool, trust: Trust, inferred: bool) -> Self {
+        Self { memory, key_withheld, trust, inferred }
+    }
 }
 
 /// Memories after a recorded recall, get or list.
@@ -47,13 +75,25 @@ impl Admitted {
     }
 }
 
-/// A candidate as somebody granted `confirm` may see it.
+/// A candidate as somebody granted `confirm` may see it. Made by the gate alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShownCandidate {
+    pub(super) candidate: Candidate,
+    pub(super) trust: Trust,
+}
+
+impl ShownCandidate {
     /// The candidate, with its value.
-    pub candidate: Candidate,
+    #[must_use]
+    pub const fn candidate(&self) -> &Candidate {
+        &self.candidate
+    }
+
     /// What its source is worth under the policy in force.
-    pub trust: Trust,
+    #[must_use]
+    pub const fn trust(&self) -> Trust {
+        self.trust
+    }
 }
 
 /// Held candidates after their showing was recorded.

@@ -28,7 +28,7 @@ pub(in crate::api) fn list_candidates(disclosed: &Disclosed) -> proto::ListCandi
 }
 
 fn candidate(shown: &ShownCandidate) -> proto::Candidate {
-    let candidate = &shown.candidate;
+    let candidate = shown.candidate();
     let address = &candidate.address;
     proto::Candidate {
         candidate_id: candidate.id.to_string(),
@@ -37,7 +37,7 @@ fn candidate(shown: &ShownCandidate) -> proto::Candidate {
         kind: candidate.kind.as_str().to_owned(),
         value: candidate.value.as_ref().map_or("", Text::expose).to_owned(),
         source: Some(memory::source(&candidate.source)),
-        trust: choice::trust(shown.trust).into(),
+        trust: choice::trust(shown.trust()).into(),
         evidence: choice::evidence(candidate.evidence).into(),
         confidence: candidate.confidence.map_or(0.0, Confidence::as_f64),
         reasons: choice::reasons(&candidate.reasons),

@@ -6,9 +6,9 @@ use crate::gate::Shown;
 use crate::memory::{Confidence, Consent, PurposeName, Source};
 
 pub(super) fn memory(shown: &Shown) -> proto::Memory {
-    let memory = &shown.memory;
+    let memory = shown.memory();
     let address = &memory.address;
-    let key = if shown.key_withheld { "" } else { address.key.as_str() };
+    let key = if shown.key_withheld() { "" } else { address.key.as_str() };
     proto::Memory {
         memory_id: memory.id.to_string(),
         scope: Some(place::scope(&address.level, address.owner.audience())),
@@ -16,10 +16,10 @@ pub(super) fn memory(shown: &Shown) -> proto::Memory {
         kind: memory.kind.as_str().to_owned(),
         value: memory.value.as_ref().map(|value| value.expose().to_owned()),
         source: Some(source(&memory.source)),
-        trust: choice::trust(shown.trust).into(),
+        trust: choice::trust(shown.trust()).into(),
         evidence: choice::evidence(memory.evidence).into(),
         confidence: memory.confidence.map_or(0.0, Confidence::as_f64),
-        inferred: shown.inferred,
+        inferred: shown.inferred(),
         version: memory.version.0,
         value_version: memory.value_version.0,
         state: choice::state(memory.state).into(),

@@ -88,7 +88,7 @@ pub(super) fn entries(verdicts: &[Verdict], shown: &[Shown]) -> Vec<proto::Memor
     let mut shown = shown.iter().peekable();
     let entry = |judged: &Verdict| proto::MemoryEntry {
         verdict: Some(verdict::verdict(judged, TextKeys::OfAdmitted)),
-        memory: shown.next_if(|shown| judged.subject == Subject::Memory(shown.memory.id)).map(memory::memory),
+        memory: shown.next_if(|shown| judged.subject == Subject::Memory(shown.memory().id)).map(memory::memory),
     };
     verdicts.iter().map(entry).collect()
 }

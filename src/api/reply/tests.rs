@@ -124,7 +124,7 @@ fn shown(number: u128) -> Shown {
         change_reason: text("zq7canary"),
         intact: true,
     };
-    Shown { memory, key_withheld: true, trust: Trust::Attributed, inferred: true }
+    Shown::made_up(memory, true, Trust::Attributed, true)
 }
 
 #[test]
