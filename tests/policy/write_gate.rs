@@ -53,7 +53,9 @@ const QUARANTINED: Lay = |m| m.state = State::Quarantined;
 const FORGOTTEN: Lay = |m| m.state = State::Forgotten;
 
 /// What lies there, by which call, confirmed or not, and what becomes of it.
-const TABLE: &[(Option<Lay>, Act, bool, Outcome, &[Reason], Succession)] = {
+type Row = (Option<Lay>, Act, bool, Outcome, &'static [Reason], Succession);
+
+const TABLE: &[Row] = {
     use Act::{Capture, Replace};
     use Outcome::{Activated, Duplicate, Held};
     use Succession::{Confirms, New, Replaces};
