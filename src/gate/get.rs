@@ -57,6 +57,7 @@ impl Call<'_> {
             keys: Vec::new(),
             ids: vec![found.id],
             all: false,
+            search: None,
             now: self.gate.clock.now(),
         };
         let mut view = self.gate.store.view(&request).await.map_err(Error::StoreUnavailable)?;

@@ -10,7 +10,9 @@ use crate::memory::{
     Candidate, CandidateId, Consent, Disposition, Memory, MemoryId, Nominator, Outcome, Reason, Receipt, RequestId,
     State, Subject, Text, Time, Verdict, Version,
 };
-use crate::policy::{Act, Offer, Settled, Standing, Succession, WriteDecision, attributes, candidate_verdict, write};
+use crate::policy::{
+    Act, Offer, Settled, Standing, Succession, WriteDecision, attributes, candidate_verdict, tokens, write,
+};
 use crate::store::{Announcement, Change, Expect, Place, PlaceRequest, Write};
 
 /// A fact on its way through the write gate.
@@ -220,6 +222,7 @@ impl Call<'_> {
             value_version,
             state: State::Active,
             value_chars: chars(&settled.value),
+            tokens: Some(tokens(&settled.value)),
             value: Some(settled.value),
             source: settled.source,
             lineage_trust: settled.lineage_trust,

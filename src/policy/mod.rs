@@ -14,6 +14,7 @@ mod screening;
 mod select;
 mod settle;
 mod source;
+mod text;
 mod trust;
 mod value;
 mod write;
@@ -28,6 +29,7 @@ pub use recall::{MAX_ALL, RecallInput, Recalled, attributes, candidate_verdict, 
 pub use screening::{Checksum, Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
 pub use settle::Settled;
 pub use source::{Activates, SourceRule};
+pub use text::{Search, Words, substring_forms, tokens};
 pub use value::{MAX_JSON_DEPTH, value_fits};
 pub use write::{Act, Lies, Move, Offer, Standing, Succession, WriteDecision, moves, write};
 
