@@ -21,6 +21,8 @@ pub const DEFAULT_LISTEN: &str = "127.0.0.1:7437";
 pub const DEFAULT_DATABASE: &str = "recall-gate.db";
 /// Time for calls in flight after a stop, where none is set.
 pub const DEFAULT_DRAIN_SECONDS: u64 = 10;
+/// Free bytes below which an alarm is logged, where none are set.
+pub const DEFAULT_MIN_FREE_BYTES: u64 = 256 << 20;
 
 /// Who may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +55,10 @@ pub struct Settings {
     pub identity: Identity,
     /// How long calls in flight may take after a stop.
     pub drain: Duration,
+    /// How long decisions are kept; `None`: for ever.
+    pub decision_retention: Option<Duration>,
+    /// Free bytes below which an alarm is logged; 0: never.
+    pub min_free_bytes: u64,
 }
 
 /// Everything that is wrong with the settings.

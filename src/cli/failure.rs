@@ -37,6 +37,14 @@ impl Failure {
         Self::failed(reason)
     }
 
+    /// The reasons, one a line.
+    #[must_use]
+    pub fn reasons(&self) -> &[String] {
+        match self {
+            Self::Usage(reasons) | Self::Failed(reasons) => reasons,
+        }
+    }
+
     /// Tells the reasons; the code to exit with.
     pub fn tell(&self, err: &mut impl Write) -> ExitCode {
         let (reasons, code) = match self {

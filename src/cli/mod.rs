@@ -2,7 +2,9 @@
 
 mod demo;
 mod failure;
+mod fit;
 mod health;
+mod ledger;
 mod policy;
 mod serve;
 mod signals;
@@ -46,6 +48,9 @@ enum Command {
     /// Look at policies.
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
+    /// Look at the ledger of decisions, or remove old ones.
+    #[command(subcommand)]
+    Ledger(ledger::LedgerCommand),
     /// Ask a running service whether it is serving.
     Health(health::Health),
 }
@@ -85,7 +90,8 @@ async fn run(command: Command, out: &mut (impl Write + Send), err: &mut (impl Wr
         Command::Serve(serve) => serve.run(out, err).await,
         Command::Demo(demo) => demo.run(out).await,
         Command::Token(token) => token.run(out),
-        Command::Policy(policy) => policy.run(out),
+        Command::Policy(policy) => policy.run(out).await,
+        Command::Ledger(ledger) => ledger.run(out).await,
         Command::Health(health) => health.run(out).await,
     }
 }

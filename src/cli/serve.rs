@@ -1,5 +1,6 @@
 //! `recall-gate serve`.
 
+use std::convert::Infallible;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,12 +9,13 @@ use clap::Args;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::signals::Signals;
+use super::signals::{Hangups, Signals};
 use super::{ConfigFile, Failure, policy};
 use crate::config::{Identity, Layer, Settings};
-use crate::gate::{Clock, SystemClock};
+use crate::gate::{Clock, Gate, SystemClock};
 use crate::identity::{Authenticator, JwtVerifier, KeySet, development_key, development_key_path};
-use crate::server::{Drained, Health, Server, assemble};
+use crate::memory::{PolicyVersion, Span};
+use crate::server::{Drained, Health, Server, Upkeep, assemble};
 use crate::telemetry;
 
 #[derive(Debug, Args)]
@@ -29,9 +31,10 @@ impl Serve {
         let settings = Settings::load(self.layer, self.config.config.as_deref())?;
         telemetry::start(&settings.logs).map_err(|error| Failure::because("no log", &error))?;
         let mut signals = Signals::install().map_err(|error| Failure::because("signals cannot be received", &error))?;
+        let hangups = Hangups::install().map_err(|error| Failure::because("signals cannot be received", &error))?;
         let (stop, stopped) = oneshot::channel();
         tokio::select! {
-            done = serve(&settings, stopped, out, err) => done,
+            done = serve(&settings, stopped, hangups, out, err) => done,
             () = twice(&mut signals, stop) => {
                 Err(Failure::failed("ended at once by a second signal; calls in flight were cut off"))
             }
@@ -51,6 +54,7 @@ async fn twice(signals: &mut Signals, stop: oneshot::Sender<()>) {
 async fn serve(
     settings: &Settings,
     stopped: oneshot::Receiver<()>,
+    hangups: Hangups,
     out: &mut (impl Write + Send),
     err: &mut (impl Write + Send),
 ) -> Result<(), Failure> {
@@ -59,27 +63,72 @@ async fn serve(
         .await
         .map_err(|error| Failure::because(&format!("`{}` cannot be listened on", settings.listen), &error))?;
     let address = listener.local_addr().map_err(|error| Failure::because("no address", &error))?;
-    let authenticator = authenticator(settings, err)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let policy_version = policy.version;
-    let assembled = assemble(&settings.database, policy, Arc::clone(&clock))
+    let upkeep = Upkeep {
+        decision_retention: settings
+            .decision_retention
+            .map(|retention| Span::from_seconds(i64::try_from(retention.as_secs()).unwrap_or(i64::MAX))),
+        min_free_bytes: settings.min_free_bytes,
+    };
+    let assembled = assemble(&settings.database, policy, Arc::clone(&clock), upkeep)
         .await
         .map_err(|error| Failure::because(&format!("`{}`", settings.database.display()), &error))?;
+    let authenticator = authenticator(settings, err)?;
     let server =
         Server { routes: assembled.routes, authenticator: Arc::new(authenticator), clock, drain: settings.drain };
     tracing::info!(%address, database = %settings.database.display(), policy = %policy_version, "listening");
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
-    let outcome = server
-        .run(listener, Health::new().await, async { stopped.await.unwrap_or_default() })
-        .await
-        .map_err(|error| Failure::because("serving failed", &error));
-    drop(assembled.tidying);
+    let serving = server.run(listener, Health::new().await, async { stopped.await.unwrap_or_default() });
+    let outcome = tokio::select! {
+        outcome = serving => outcome.map_err(|error| Failure::because("serving failed", &error)),
+        never = reloading(hangups, &assembled.gate, settings.policy.as_deref()) => match never {},
+    };
+    drop(assembled.upkeep);
     assembled.store.close().await;
     match outcome? {
         Drained::Whole => tracing::info!("stopped"),
         Drained::Cut => tracing::warn!("stopped; calls that were not answered in time were cut off"),
     }
     Ok(())
+}
+
+/// Reads the policy again at each SIGHUP.
+async fn reloading(mut hangups: Hangups, gate: &Gate, file: Option<&Path>) -> Infallible {
+    loop {
+        hangups.next().await;
+        if let Some(file) = file {
+            reload(gate, file).await;
+        } else {
+            tracing::info!("SIGHUP is ignored: no policy file is set");
+        }
+    }
+}
+
+/// Puts the policy of a file in force, or says everything that speaks against it.
+async fn reload(gate: &Gate, file: &Path) {
+    let kept = gate.policy().version;
+    match read_again(gate, file).await {
+        Ok(policy) if policy == kept => tracing::info!(%policy, "the policy file says what is in force already"),
+        Ok(policy) => tracing::info!(%policy, before = %kept, "another policy is in force"),
+        Err(failure) => {
+            for reason in failure.reasons() {
+                tracing::error!("{reason}");
+            }
+            tracing::error!(policy = %kept, "the policy was not read again; the one in force stays");
+        }
+    }
+}
+
+async fn read_again(gate: &Gate, file: &Path) -> Result<PolicyVersion, Failure> {
+    let path = file.to_owned();
+    // Patterns are compiled and compared, which takes a while: not where calls are answered.
+    let policy = tokio::task::spawn_blocking(move || policy::load(Some(&path)))
+        .await
+        .map_err(|error| Failure::because("the policy could not be read", &error))??;
+    let version = policy.version;
+    gate.replace_policy(policy).await.map_err(|error| Failure::because("the policy cannot be kept", &error))?;
+    Ok(version)
 }
 
 fn authenticator(settings: &Settings, err: &mut impl Write) -> Result<Authenticator, Failure> {

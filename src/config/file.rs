@@ -16,6 +16,7 @@ pub const PREFIX: &str = "RECALL_GATE_";
 const OTHERS: [&str; 2] = ["RECALL_GATE_CONFIG", "RECALL_GATE_ADDRESS"];
 
 /// Names and values of the environment; what is not Unicode is no setting of ours.
+#[expect(clippy::disallowed_methods, reason = "the one home of the environment")]
 pub(super) fn environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))

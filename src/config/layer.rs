@@ -19,7 +19,8 @@ pub struct Layer {
     #[arg(long, value_name = "FILE", env = "RECALL_GATE_DATABASE")]
     pub database: Option<String>,
 
-    /// Policy file; without one the policy that is compiled in is in force (`recall-gate policy show`)
+    /// Policy file, read again at SIGHUP; without one the policy that is compiled in is in force
+    /// (`recall-gate policy show`)
     #[arg(long, value_name = "FILE", env = "RECALL_GATE_POLICY")]
     pub policy: Option<String>,
 
@@ -47,6 +48,15 @@ pub struct Layer {
     #[arg(long, value_name = "SECONDS", env = "RECALL_GATE_DRAIN_SECONDS")]
     pub drain_seconds: Option<u64>,
 
+    /// Days that decisions are kept, 1 to 36500; older ones are removed while the service runs
+    /// [default: they are kept for ever]
+    #[arg(long, value_name = "DAYS", env = "RECALL_GATE_DECISION_RETENTION_DAYS", help_heading = "Disk")]
+    pub decision_retention_days: Option<u64>,
+
+    /// Free bytes where the database lies, below which an alarm is logged; 0 for none [default: 268435456, 256 MiB]
+    #[arg(long, value_name = "BYTES", env = "RECALL_GATE_MIN_FREE_BYTES", help_heading = "Disk")]
+    pub min_free_bytes: Option<u64>,
+
     /// How a line of the log looks [default: text]
     #[arg(long, value_enum, env = "RECALL_GATE_LOG_FORMAT", help_heading = "Logs")]
     pub log_format: Option<Format>,
@@ -69,6 +79,8 @@ impl Layer {
             audience: self.audience.or(below.audience),
             keys: self.keys.or(below.keys),
             drain_seconds: self.drain_seconds.or(below.drain_seconds),
+            decision_retention_days: self.decision_retention_days.or(below.decision_retention_days),
+            min_free_bytes: self.min_free_bytes.or(below.min_free_bytes),
             log_format: self.log_format.or(below.log_format),
             log_filter: self.log_filter.or(below.log_filter),
         }

@@ -5,10 +5,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{DEFAULT_DATABASE, DEFAULT_DRAIN_SECONDS, DEFAULT_LISTEN, Identity, Layer, Settings};
+use super::{
+    DEFAULT_DATABASE, DEFAULT_DRAIN_SECONDS, DEFAULT_LISTEN, DEFAULT_MIN_FREE_BYTES, Identity, Layer, Settings,
+};
 use crate::telemetry::Logs;
 
 const MAX_DRAIN_SECONDS: u64 = 3600;
+const MAX_RETENTION_DAYS: u64 = 36_500;
 
 impl Layer {
     /// The settings that this layer and the defaults make.
@@ -31,6 +34,11 @@ impl Layer {
         let drain_seconds = self.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS);
         if drain_seconds > MAX_DRAIN_SECONDS {
             faults.push(format!("`drain_seconds` must be 0 to {MAX_DRAIN_SECONDS}: `{drain_seconds}`"));
+        }
+        if let Some(days) = self.decision_retention_days
+            && !(1..=MAX_RETENTION_DAYS).contains(&days)
+        {
+            faults.push(format!("`decision_retention_days` must be 1 to {MAX_RETENTION_DAYS}: `{days}`"));
         }
         let logs = Logs {
             format: self.log_format.unwrap_or_default(),
@@ -59,6 +67,8 @@ impl Layer {
             logs,
             identity,
             drain: Duration::from_secs(drain_seconds),
+            decision_retention: self.decision_retention_days.map(|days| Duration::from_hours(24 * days)),
+            min_free_bytes: self.min_free_bytes.unwrap_or(DEFAULT_MIN_FREE_BYTES),
         })
     }
 }
@@ -110,6 +120,8 @@ mod tests {
         assert_eq!(settings.identity, Identity::Development);
         assert_eq!(settings.database, PathBuf::from("recall-gate.db"));
         assert_eq!(settings.drain, Duration::from_secs(10));
+        assert_eq!(settings.decision_retention, None);
+        assert_eq!(settings.min_free_bytes, 268_435_456);
     }
 
     #[test]
@@ -153,11 +165,21 @@ mod tests {
             audience: Some(text("")),
             keys: Some(["k", "=f", "k=", "a=1", "a=2"].map(str::to_owned).into()),
             drain_seconds: Some(3601),
+            decision_retention_days: Some(0),
+            min_free_bytes: Some(0),
             log_format: None,
             log_filter: Some(text("recall_gate=loud")),
         };
         let faults = layer.settings().unwrap_err();
-        assert_eq!(faults.len(), 11, "{faults:#?}");
+        assert_eq!(faults.len(), 12, "{faults:#?}");
+    }
+
+    #[test]
+    fn decisions_are_kept_for_a_day_at_least_and_a_century_at_most() {
+        for (days, taken) in [(0, false), (1, true), (36_500, true), (36_501, false), (u64::MAX, false)] {
+            let layer = Layer { decision_retention_days: Some(days), ..Layer::default() };
+            assert_eq!(layer.settings().is_ok(), taken, "{days}");
+        }
     }
 
     #[test]

@@ -6,12 +6,13 @@ use tracing::Instrument;
 
 use super::{Error, FieldFault, Gate, ids};
 use crate::identity::{Caller, Verb};
-use crate::memory::{Audience, Memory};
 use crate::memory::{
-    Consent, Disposition, Evidence, Judgement, Level, Owner, PurposeName, Scope, Source, SubjectId, Time,
+    Address, Candidate, Consent, Disposition, Evidence, Judgement, Level, Owner, PurposeName, Scope, Source, SubjectId,
+    Time,
 };
+use crate::memory::{Audience, Memory};
 use crate::policy::{Policy, Purpose, Viewpoint};
-use crate::store::{Change, CommitError, Reach, Recorded};
+use crate::store::{self, Change, CommitError, Reach, Recorded};
 
 /// How often a judgement is made before the call gives up.
 pub(super) const ATTEMPTS: usize = 3;
@@ -40,7 +41,7 @@ impl Gate {
             return Err(invalid("subject_id", "is required, since the credential names no subject"));
         };
         if !caller.may_act_for(&subject) {
-            return Err(self.refuse(caller, method, None, Error::SubjectNotHeld).await);
+            return Err(self.refuse(caller, method, None, &self.policy(), Error::SubjectNotHeld).await);
         }
         Ok(Call { gate: self, caller, method, policy: self.policy(), subject })
     }
@@ -51,10 +52,11 @@ impl Gate {
         caller: &Caller,
         method: &'static str,
         subject: Option<&SubjectId>,
+        policy: &Policy,
         error: Error,
     ) -> Error {
         let now = self.clock.now();
-        let mut judgement = self.blank(caller, method, subject.or_else(|| caller.subject()), now);
+        let mut judgement = blank(caller, method, subject.or_else(|| caller.subject()), policy, now);
         judgement.disposition = Disposition::Refused(error.reason());
         let change = Change {
             tenant: caller.tenant().clone(),
@@ -69,32 +71,7 @@ impl Gate {
         match self.store.commit(change).instrument(tracing::info_span!("record")).await {
             Ok(_) => error,
             Err(CommitError::Contended) => Error::JudgementContended,
-            Err(CommitError::Store(cause)) => Error::LedgerUnavailable(cause),
-        }
-    }
-
-    fn blank(&self, caller: &Caller, method: &'static str, subject: Option<&SubjectId>, now: Time) -> Judgement {
-        Judgement {
-            decision_id: ids::decision_id(now),
-            method,
-            tenant: caller.tenant().clone(),
-            subject: subject.cloned(),
-            principal: caller.principal().clone(),
-            grants: caller.grants().names(),
-            max_sensitivity: caller.grants().max_sensitivity(),
-            purpose: None,
-            context: None,
-            policy_version: self.policy.load().version,
-            decide_time: now,
-            stale_time: None,
-            revisions: Vec::new(),
-            verdicts: Vec::new(),
-            not_nominated_count: 0,
-            min_confidence: None,
-            budget: None,
-            evidence: Evidence::None,
-            disposition: Disposition::Answered,
-            validate_only: false,
+            Err(CommitError::Store(cause)) => Error::ledger(cause),
         }
     }
 }
@@ -102,7 +79,7 @@ impl Gate {
 impl Call<'_> {
     /// Records a refusal and hands it back.
     pub(super) async fn refuse(&self, error: Error) -> Error {
-        self.gate.refuse(self.caller, self.method, Some(&self.subject), error).await
+        self.gate.refuse(self.caller, self.method, Some(&self.subject), &self.policy, error).await
     }
 
     /// Whose rows this call may touch.
@@ -118,9 +95,7 @@ impl Call<'_> {
 
     /// A judgement of this call with nothing judged yet.
     pub(super) fn judgement(&self, now: Time) -> Judgement {
-        let mut judgement = self.gate.blank(self.caller, self.method, Some(&self.subject), now);
-        judgement.policy_version = self.policy.version;
-        judgement
+        blank(self.caller, self.method, Some(&self.subject), &self.policy, now)
     }
 
     /// A change of this call that records and writes nothing yet.
@@ -142,7 +117,7 @@ impl Call<'_> {
         match self.gate.store.commit(change).instrument(tracing::info_span!("record")).await {
             Ok(recorded) => Ok(Some(recorded)),
             Err(CommitError::Contended) => Ok(None),
-            Err(CommitError::Store(cause)) => Err(Error::LedgerUnavailable(cause)),
+            Err(CommitError::Store(cause)) => Err(Error::ledger(cause)),
         }
     }
 
@@ -157,9 +132,29 @@ impl Call<'_> {
         }
     }
 
-    /// Whether a memory exists for this caller.
+    /// Reads from the store.
+    pub(super) async fn load<T>(&self, read: impl Future<Output = Result<T, store::Error>>) -> Result<T, Error> {
+        read.instrument(tracing::info_span!("load")).await.map_err(Error::store)
+    }
+
+    /// Whether a memory exists for this caller. A row that no store may return to it is leakage: withheld, and alarmed.
     pub(super) fn sees(&self, memory: &Memory) -> bool {
+        self.alarm(&memory.address);
         self.viewpoint(&|level| self.caller.holds_level(level)).sees_memory(memory)
+    }
+
+    /// Whether a candidate exists for this caller.
+    pub(super) fn sees_candidate(&self, candidate: &Candidate) -> bool {
+        self.alarm(&candidate.address);
+        let place = &candidate.address;
+        let holds_level = |level: &_| self.caller.holds_level(level);
+        self.viewpoint(&holds_level).sees(&place.tenant, &place.owner, &place.level, candidate.sensitivity)
+    }
+
+    fn alarm(&self, place: &Address) {
+        if !self.viewpoint(&|_| true).reaches(&place.tenant, &place.owner) {
+            tracing::error!("the store returned a row of another tenant or subject; it was withheld");
+        }
     }
 
     /// The owner of rows of that audience.
@@ -236,6 +231,32 @@ impl Call<'_> {
             Some(time) if time > now => Ok(None),
             stated => Ok(stated),
         }
+    }
+}
+
+/// A judgement with nothing judged yet.
+fn blank(caller: &Caller, method: &'static str, subject: Option<&SubjectId>, policy: &Policy, now: Time) -> Judgement {
+    Judgement {
+        decision_id: ids::decision_id(now),
+        method,
+        tenant: caller.tenant().clone(),
+        subject: subject.cloned(),
+        principal: caller.principal().clone(),
+        grants: caller.grants().names(),
+        max_sensitivity: caller.grants().max_sensitivity(),
+        purpose: None,
+        context: None,
+        policy_version: policy.version,
+        decide_time: now,
+        stale_time: None,
+        revisions: Vec::new(),
+        verdicts: Vec::new(),
+        not_nominated_count: 0,
+        min_confidence: None,
+        budget: None,
+        evidence: Evidence::None,
+        disposition: Disposition::Answered,
+        validate_only: false,
     }
 }
 

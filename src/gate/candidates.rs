@@ -9,9 +9,12 @@ use super::propose::{Expected, Proposal};
 use super::replay::{Met, Payload};
 use super::{Disclosed, Error, Gate, ShownCandidate, ids};
 use crate::identity::Caller;
-use crate::memory::{Candidate, CandidateId, Disposition, Nominator, Receipt, Text, Time, Version};
+use crate::memory::{Audience, Candidate, CandidateId, Disposition, MemoryId, Nominator, Receipt, Time, Version};
 use crate::policy::{Act, Offer, candidate_verdict};
 use crate::store::{CandidatePage, Expect, Range, Write};
+
+/// How many are read at once, of which the caller may see some.
+const BATCH: u32 = 256;
 
 /// Where a page of candidates ended.
 #[derive(Serialize, Deserialize)]
@@ -33,8 +36,9 @@ impl Gate {
         call.require_audience_writable(candidate.address.owner.audience()).await?;
         let now = self.clock.now();
         let sees = command.expected_version.is_some_and(|version| version > Version(0));
+        let own_key = candidate.address.key.as_str() == candidate.id.to_string();
         let offer = Offer {
-            own_key: Uuid::try_parse(candidate.address.key.as_str()).is_ok(),
+            own_key,
             address: candidate.address,
             kind: candidate.kind,
             value: candidate.value.unwrap_or_default(),
@@ -56,7 +60,7 @@ impl Gate {
             offer,
             expected: Expected::stated(command.expected_version),
             candidate: Some(candidate.id),
-            new_id: ids::memory_id(now),
+            new_id: if own_key { MemoryId(candidate.id.0) } else { ids::memory_id(now) },
             validate_only: command.validate_only,
             request_id: command.request_id,
         };
@@ -81,18 +85,8 @@ impl Gate {
             let mut judgement = call.judgement(now);
             judgement.disposition = Disposition::Done;
             judgement.verdicts = vec![candidate_verdict(&call.policy, &candidate, Nominator::Name)];
-            let receipt = Receipt {
-                decision_id: judgement.decision_id,
-                policy_version: call.policy.version,
-                outcome: None,
-                reasons: Vec::new(),
-                memory_id: None,
-                candidate_id: Some(candidate.id),
-                version: None,
-                value_version: None,
-                expire_time: None,
-                replayed: false,
-            };
+            let receipt =
+                Receipt { candidate_id: Some(candidate.id), ..Receipt::of(judgement.decision_id, call.policy.version) };
             let mut change = call.change(candidate.address.owner, judgement);
             change.expect = vec![Expect::Candidate(candidate.id)];
             change.writes = vec![Write::EraseCandidate(candidate.id)];
@@ -133,12 +127,9 @@ impl Gate {
         call.require_level(&level).await?;
         let range = Range::One(owner, level);
         for _ in 0..ATTEMPTS {
-            let now = self.clock.now();
-            let page = self.store.candidates(&call.reach(), &range, after, command.page_size, now).await;
-            let CandidatePage { mut candidates, more } = page.map_err(Error::StoreUnavailable)?;
+            let (candidates, more) = call.visible_candidates(&range, after, command.page_size).await?;
             let last = candidates.last().map(|candidate| Cursor(candidate.create_time.micros(), candidate.id.0));
             let next = last.filter(|_| more).and_then(|cursor| call.seal_page(&binding, &cursor));
-            candidates.retain(|candidate| call.sees_candidate(candidate));
             if let Some(disclosed) = call.disclose(candidates, next).await? {
                 return Ok(disclosed);
             }
@@ -148,19 +139,33 @@ impl Gate {
 }
 
 impl Call<'_> {
-    pub(super) fn sees_candidate(&self, candidate: &Candidate) -> bool {
-        let place = &candidate.address;
-        self.viewpoint(&|level| self.caller.holds_level(level)).sees(
-            &place.tenant,
-            &place.owner,
-            &place.level,
-            candidate.sensitivity,
-        )
+    /// The next candidates that the caller may see, and whether more of them follow.
+    pub(super) async fn visible_candidates(
+        &self,
+        range: &Range,
+        mut after: Option<(Time, CandidateId)>,
+        size: u32,
+    ) -> Result<(Vec<Candidate>, bool), Error> {
+        let wanted = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
+        let (reach, now) = (self.reach(), self.gate.clock.now());
+        let mut visible: Vec<Candidate> = Vec::new();
+        loop {
+            let CandidatePage { candidates, more } =
+                self.load(self.gate.store.candidates(&reach, range, after, BATCH, now)).await?;
+            after = candidates.last().map(|last| (last.create_time, last.id)).or(after);
+            visible.extend(candidates.into_iter().filter(|candidate| self.sees_candidate(candidate)));
+            if visible.len() >= wanted || !more {
+                let more = visible.len() >= wanted;
+                visible.truncate(wanted - 1);
+                return Ok((visible, more));
+            }
+        }
     }
 
-    async fn find_candidate(&self, id: CandidateId) -> Result<Candidate, Error> {
-        let found = self.gate.store.candidate(&self.reach(), id, self.gate.clock.now()).await;
-        match found.map_err(Error::StoreUnavailable)?.filter(|candidate| self.sees_candidate(candidate)) {
+    pub(super) async fn find_candidate(&self, id: CandidateId) -> Result<Candidate, Error> {
+        let reach = self.reach();
+        let found = self.load(self.gate.store.candidate(&reach, id, self.gate.clock.now())).await?;
+        match found.filter(|candidate| self.sees_candidate(candidate)) {
             Some(candidate) => Ok(candidate),
             None => Err(self.refuse(Error::NotFound).await),
         }
@@ -172,7 +177,7 @@ impl Call<'_> {
         let mut judgement = self.judgement(self.now(newest));
         judgement.verdicts =
             candidates.iter().map(|candidate| candidate_verdict(&self.policy, candidate, Nominator::Name)).collect();
-        let mut change = self.change(self.owner(crate::memory::Audience::Personal), judgement);
+        let mut change = self.change(self.owner(Audience::Personal), judgement);
         change.expect = candidates.iter().map(|candidate| Expect::Candidate(candidate.id)).collect();
         let recorded = self.commit(change).await?;
         Ok(recorded.map(|recorded| Disclosed {
@@ -181,7 +186,7 @@ impl Call<'_> {
                 .into_iter()
                 .map(|candidate| ShownCandidate {
                     trust: self.policy.trust(&candidate.source, candidate.lineage_trust),
-                    candidate: Candidate { value: Some(candidate.value.unwrap_or_else(Text::default)), ..candidate },
+                    candidate,
                 })
                 .collect(),
             next_page_token: next,

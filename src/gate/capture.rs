@@ -5,7 +5,7 @@ use super::command::Capture;
 use super::propose::{Expected, Proposal};
 use super::replay::Payload;
 use super::{Error, Gate, ids};
-use crate::identity::{Caller, Verb};
+use crate::identity::Caller;
 use crate::memory::{Address, Key, Receipt, Text};
 use crate::policy::{Act, Offer};
 
@@ -17,25 +17,20 @@ impl Gate {
     pub async fn capture(&self, caller: &Caller, command: Capture) -> Result<Receipt, Error> {
         let call = self.begin(caller, "Capture", command.subject.as_ref()).await?;
         let observed = call.observed(command.observe_time)?;
-        call.require_writable(&command.scope).await?;
-        call.require_evidence(command.evidence).await?;
-        call.require_source(&command.source).await?;
-        call.require_consent(&command.consent).await?;
-        if command.expected_version.is_some() && !caller.grants().holds(Verb::Recall) {
-            // The answer to an expectation tells what is there.
-            return Err(call.refuse(Error::GrantMissing(Verb::Recall.name().to_owned())).await);
-        }
         let now = self.clock.now();
         let new_id = ids::memory_id(now);
         let own_key = command.key.is_none();
+        if own_key && call.policy.kinds.get(&command.kind).is_some_and(|kind| !kind.many) {
+            return Err(invalid("key", "is required for this kind"));
+        }
         let key = match command.key.clone() {
             Some(key) => key,
             None => Key::new(new_id.to_string()).map_err(|fault| Error::Internal(Box::new(fault)))?,
         };
-        let many = self.policy().kinds.get(&command.kind).is_none_or(|kind| kind.many);
-        if own_key && !many {
-            return Err(invalid("key", "is required for this kind"));
-        }
+        call.require_writable(&command.scope).await?;
+        call.require_evidence(command.evidence).await?;
+        call.require_source(&command.source).await?;
+        call.require_consent(&command.consent).await?;
         let payload = Payload::from(&command);
         let offer = Offer {
             address: Address {

@@ -18,6 +18,7 @@ impl Gate {
         let observed = call.observed(command.observe_time)?;
         call.require_evidence(command.evidence).await?;
         call.require_source(&command.source).await?;
+        call.require_named_writable(&command.memory).await?;
         let payload = Payload::from(&command);
         if let Some(receipt) = call.receipt_of(command.request_id, command.validate_only, &payload).await? {
             return Ok(receipt);
@@ -26,8 +27,8 @@ impl Gate {
         call.require_audience_writable(memory.address.owner.audience()).await?;
         let now = self.clock.now();
         let offer = Offer {
+            own_key: memory.address.key.as_str() == memory.id.to_string(),
             address: memory.address,
-            own_key: true,
             kind: memory.kind,
             value: command.value,
             source: command.source,

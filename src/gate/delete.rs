@@ -2,14 +2,12 @@
 
 use super::call::{ATTEMPTS, Call};
 use super::command::ChangeDeleted;
+use super::propose::blocked_as;
 use super::replay::{Met, Payload};
 use super::{Error, Gate};
 use crate::identity::Caller;
-use crate::memory::{
-    Address, Audience, Block, BlockCause, Disposition, Evidence, Memory, MemoryId, Nominator, Receipt, State, Subject,
-    Time, Verdict, Version,
-};
-use crate::policy::attributes;
+use crate::memory::{Audience, Block, BlockCause, Disposition, Evidence, Key, Memory, Receipt, State, Time, Version};
+use crate::policy::admitted;
 use crate::store::{Announcement, Expect, Place, PlaceRequest, Write};
 
 /// Which way.
@@ -45,6 +43,7 @@ impl Gate {
     ) -> Result<Receipt, Error> {
         let call = self.begin(caller, method, command.subject.as_ref()).await?;
         call.require_evidence(command.evidence).await?;
+        call.require_named_writable(&command.memory).await?;
         let payload = Payload::from(&command);
         for _ in 0..ATTEMPTS {
             let attempt = match call.replayed(command.request_id, &payload).await? {
@@ -63,24 +62,13 @@ impl Gate {
             judgement.revisions = vec![place.revision.clone()];
             judgement.evidence = command.evidence;
             judgement.disposition = Disposition::Done;
-            judgement.verdicts = vec![Verdict {
-                subject: Subject::Memory(turned.id),
-                reasons: Vec::new(),
-                nominator: Nominator::Name,
-                nomination: None,
-                attributes: Some(attributes(&call.policy, &turned)),
-            }];
+            judgement.verdicts = vec![admitted(&call.policy, &turned)];
             let receipt = Receipt {
-                decision_id: judgement.decision_id,
-                policy_version: call.policy.version,
-                outcome: None,
-                reasons: Vec::new(),
                 memory_id: Some(turned.id),
-                candidate_id: None,
                 version: Some(turned.version),
                 value_version: Some(turned.value_version),
                 expire_time: turned.expire_time,
-                replayed: false,
+                ..Receipt::of(judgement.decision_id, call.policy.version)
             };
             let owner = turned.address.owner.clone();
             let mut change = call.change(owner.clone(), judgement);
@@ -111,13 +99,16 @@ impl Call<'_> {
     }
 
     async fn place_of(&self, memory: &Memory) -> Result<Place, Error> {
+        let source = &memory.source;
+        let references = std::iter::once(&source.reference).chain(&source.parent_references);
         let request = PlaceRequest {
             address: memory.address.clone(),
+            blocked_as: blocked(memory),
             reach: self.reach(),
-            references: Vec::new(),
-            parents: Vec::new(),
+            references: references.filter(|reference| !reference.is_empty()).cloned().collect(),
+            parents: source.parents.clone(),
         };
-        self.gate.store.place(&request).await.map_err(Error::StoreUnavailable)
+        self.load(self.gate.store.place(&request)).await
     }
 }
 
@@ -133,6 +124,7 @@ fn turned(turn: Turn, memory: &Memory, place: &Place, seen: Version, now: Time) 
         (Turn::Restore, State::Active | State::Quarantined) => return Err(Error::MemoryNotDeleted),
         (Turn::Restore, State::Deleted) if !at_address => return Err(Error::AddressTaken),
         (Turn::Restore, State::Deleted) if memory.expired_at(now) => return Err(Error::MemoryExpired),
+        (Turn::Restore, State::Deleted) if sources_gone(place) => return Err(Error::SourceRevoked),
         (Turn::Restore, State::Deleted) | (Turn::Delete, State::Active | State::Quarantined) => {}
     }
     Ok(Memory {
@@ -143,6 +135,18 @@ fn turned(turn: Turn, memory: &Memory, place: &Place, seen: Version, now: Time) 
     })
 }
 
+/// Whether what it came from has been taken away since. Deletions of other memories from the same source do not count:
+/// of two that were deleted, neither could come back before the other.
+fn sources_gone(place: &Place) -> bool {
+    place.blocks.iter().any(|block| block.cause != BlockCause::Deleted)
+        || place.parents.iter().any(|parent| matches!(parent.state, State::Deleted | State::Forgotten))
+}
+
+fn blocked(memory: &Memory) -> Key {
+    let own_key = memory.address.key.as_str() == memory.id.to_string();
+    blocked_as(&memory.address.key, &memory.kind, own_key)
+}
+
 fn blocking(turn: Turn, memory: &Memory, now: Time) -> Write {
     let owner = memory.address.owner.clone();
     match turn {
@@ -150,16 +154,18 @@ fn blocking(turn: Turn, memory: &Memory, now: Time) -> Write {
         Turn::Delete => Write::Block {
             block: Block { owner, cause: BlockCause::Deleted, memory_id: Some(memory.id), since: now },
             reference: memory.source.reference.clone(),
-            key: memory.address.key.clone(),
+            key: blocked(memory),
         },
     }
 }
 
 fn expectations(memory: &Memory, place: &Place) -> Vec<Expect> {
-    let at = |address: &Address, at: Option<(MemoryId, Version)>| Expect::Address(address.clone(), at);
-    vec![
-        at(&memory.address, place.current.as_ref().map(|current| (current.id, current.version))),
+    let current = place.current.as_ref().map(|current| (current.id, current.version));
+    let parents = place.parents.iter().map(|parent| Expect::Memory(parent.id, parent.version));
+    let own = [
+        Expect::Address(memory.address.clone(), current),
         Expect::Memory(memory.id, memory.version),
         Expect::BlockEpoch(memory.address.owner.clone(), place.block_epoch),
-    ]
+    ];
+    own.into_iter().chain(parents).collect()
 }

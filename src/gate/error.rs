@@ -90,6 +90,22 @@ pub enum Error {
 }
 
 impl Error {
+    /// A read of the store failed.
+    pub(super) fn store(cause: crate::store::Error) -> Self {
+        match cause {
+            crate::store::Error::Unavailable(_) => Self::StoreUnavailable(cause),
+            crate::store::Error::Corrupt(_) => Self::Internal(Box::new(cause)),
+        }
+    }
+
+    /// A commit failed.
+    pub(super) fn ledger(cause: crate::store::Error) -> Self {
+        match cause {
+            crate::store::Error::Unavailable(_) => Self::LedgerUnavailable(cause),
+            crate::store::Error::Corrupt(_) => Self::Internal(Box::new(cause)),
+        }
+    }
+
     /// The reason's name on the wire and in the record.
     #[must_use]
     pub const fn reason(&self) -> &'static str {

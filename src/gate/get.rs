@@ -29,7 +29,7 @@ impl Gate {
                 viewpoint: call.viewpoint(&holds_level),
                 now: call.now(view.newest_update_time),
             };
-            let verdict = verdict_on(&terms, &memory, Nominator::Name);
+            let verdict = tracing::info_span!("judge").in_scope(|| verdict_on(&terms, &memory, Nominator::Name));
             let admitted = verdict.accepted();
             let mut judgement = call.judgement(terms.now);
             judgement.purpose = Some(command.purpose.clone());
@@ -48,22 +48,24 @@ impl Gate {
 }
 
 impl Call<'_> {
-    /// The memory with the state of its scope, read at one point in time.
+    /// The memory with the state of its scope, read at one point in time. A first read tells where it lies, and
+    /// nothing else of it is used.
     async fn look(&self, name: &MemoryName) -> Result<(Memory, View), Error> {
         let found = self.find(name).await?;
         let request = ViewRequest {
             reach: self.reach(),
-            context: Context(found.address.level.clone()),
+            context: Context(found.address.level),
             keys: Vec::new(),
             ids: vec![found.id],
             all: false,
             search: None,
             now: self.gate.clock.now(),
         };
-        let mut view = self.gate.store.view(&request).await.map_err(Error::StoreUnavailable)?;
-        let again = take(&mut view.memories, found.id).filter(|memory| self.sees(memory));
-        // Not among the current ones: another memory has its address, and this one is deleted for good.
-        Ok((again.unwrap_or(found), view))
+        let mut view = self.load(self.gate.store.view(&request)).await?;
+        match take(&mut view.memories, found.id).filter(|memory| self.sees(memory)) {
+            Some(memory) => Ok((memory, view)),
+            None => Err(self.refuse(Error::NotFound).await),
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use super::command::{ListMemories, ListRange};
 use super::{Admitted, Error, Gate};
 use crate::identity::Caller;
 use crate::memory::{
-    Audience, Candidate, CandidateId, Key, Level, Memory, Nominator, Owner, ProjectId, ScopeRevision, SubjectId,
-    TaskId, Time,
+    Audience, Candidate, CandidateId, Key, Level, Memory, Nominator, Owner, ProjectId, Reason, ScopeRevision,
+    SubjectId, TaskId, Time, Verdict,
 };
 use crate::policy::{Access, Purpose, Terms, candidate_verdict, stale_time_of, verdict_on};
 use crate::store::{Expect, Position, Range};
@@ -22,6 +22,9 @@ enum Cursor {
     /// Behind this candidate; a nil id stands before the first.
     Candidate { create_time: i64, id: Uuid },
 }
+
+/// How many rows are read at once, of which the caller may see some.
+const BATCH: u32 = 256;
 
 /// Rows of one page.
 #[derive(Default)]
@@ -63,14 +66,16 @@ impl Gate {
             judgement.purpose = Some(command.purpose.clone());
             judgement.stale_time = page.memories.iter().filter_map(|memory| stale_time_of(&terms, memory)).min();
             judgement.revisions = page.revisions;
-            let listed = page.memories.iter().map(|memory| verdict_on(&terms, memory, Nominator::All));
+            let judged = tracing::info_span!("judge").in_scope(|| {
+                let judged =
+                    page.memories.into_iter().map(|memory| (verdict_on(&terms, &memory, Nominator::All), memory));
+                judged.filter(|(verdict, _)| listed(purpose, verdict)).collect::<Vec<_>>()
+            });
             let held = page.candidates.iter().map(|held| candidate_verdict(&policy, held, Nominator::All));
-            judgement.verdicts = listed.chain(held).collect();
-            let admitted: Vec<bool> = judgement.verdicts.iter().map(crate::memory::Verdict::accepted).collect();
+            judgement.verdicts = judged.iter().map(|(verdict, _)| verdict.clone()).chain(held).collect();
             let candidates = page.candidates.iter().map(|candidate| Expect::Candidate(candidate.id)).collect();
             if let Some(recorded) = call.record_with(judgement, candidates).await? {
-                let shown =
-                    page.memories.into_iter().zip(admitted).map(|(memory, admitted)| call.show(memory, admitted));
+                let shown = judged.into_iter().map(|(verdict, memory)| call.show(memory, verdict.accepted()));
                 return Ok(Admitted {
                     recorded,
                     shown: shown.collect(),
@@ -104,22 +109,38 @@ impl Call<'_> {
                 return self.candidate_page(range, after, size).await;
             }
         };
-        let read = self.gate.store.memories(&self.reach(), range, after.as_ref(), size).await;
-        let read = read.map_err(Error::StoreUnavailable)?;
-        let next = match read.memories.last() {
-            Some(last) if read.more => Some(Cursor::Memory {
-                owner: last.address.owner.as_str().to_owned(),
-                project: last.address.level.project().to_owned(),
-                task: last.address.level.task().to_owned(),
-                key: last.address.key.as_str().to_owned(),
-            }),
-            _ => with_candidates.then_some(Cursor::Candidate { create_time: 0, id: Uuid::nil() }),
+        let mut page = Page::default();
+        let mut after = after;
+        // One more than the page holds, so that a token is given only where something visible follows.
+        let wanted = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
+        let more = loop {
+            let reach = self.reach();
+            let read = self.load(self.gate.store.memories(&reach, range, after.as_ref(), BATCH)).await?;
+            after = read.memories.last().map(position_of);
+            let held = |revision: &ScopeRevision| self.caller.holds_level(&revision.level);
+            page.revisions.extend(read.revisions.into_iter().filter(held));
+            page.newest_update_time = page.newest_update_time.max(read.newest_update_time);
+            page.memories.extend(read.memories.into_iter().filter(|memory| self.sees(memory)));
+            if page.memories.len() >= wanted || !read.more {
+                break page.memories.len() >= wanted;
+            }
         };
-        let mut memories = read.memories;
-        memories.retain(|memory| self.sees(memory));
-        let revisions =
-            read.revisions.into_iter().filter(|revision| self.caller.holds_level(&revision.level)).collect();
-        Ok(Page { memories, revisions, newest_update_time: read.newest_update_time, next, ..Page::default() })
+        page.memories.truncate(wanted - 1);
+        page.revisions.sort_unstable();
+        page.revisions.dedup();
+        let left = size.saturating_sub(u32::try_from(page.memories.len()).unwrap_or(u32::MAX));
+        match page.memories.last() {
+            Some(last) if more => page.next = Some(Cursor::behind(last)),
+            _ if with_candidates && left == 0 => {
+                page.next = Some(Cursor::Candidate { create_time: 0, id: Uuid::nil() });
+            }
+            _ if with_candidates => {
+                let Page { candidates, next, .. } = self.candidate_page(range, None, left).await?;
+                (page.candidates, page.next) = (candidates, next);
+            }
+            _ => {}
+        }
+        Ok(page)
     }
 
     async fn candidate_page(
@@ -128,18 +149,42 @@ impl Call<'_> {
         after: Option<(Time, CandidateId)>,
         size: u32,
     ) -> Result<Page, Error> {
-        let now = self.gate.clock.now();
-        let read = self.gate.store.candidates(&self.reach(), range, after, size, now).await;
-        let read = read.map_err(Error::StoreUnavailable)?;
-        let next = read
-            .candidates
+        let (candidates, more) = self.visible_candidates(range, after, size).await?;
+        let next = candidates
             .last()
-            .filter(|_| read.more)
+            .filter(|_| more)
             .map(|last| Cursor::Candidate { create_time: last.create_time.micros(), id: last.id.0 });
-        let mut candidates = read.candidates;
-        candidates.retain(|candidate| self.sees_candidate(candidate));
         Ok(Page { candidates, next, ..Page::default() })
     }
+}
+
+impl Cursor {
+    fn behind(memory: &Memory) -> Self {
+        let place = &memory.address;
+        Self::Memory {
+            owner: place.owner.as_str().to_owned(),
+            project: place.level.project().to_owned(),
+            task: place.level.task().to_owned(),
+            key: place.key.as_str().to_owned(),
+        }
+    }
+}
+
+fn position_of(memory: &Memory) -> Position {
+    let place = &memory.address;
+    Position { owner: place.owner.clone(), level: place.level.clone(), key: place.key.clone() }
+}
+
+/// Whether a list for this purpose shows it. The subject sees every state; others what is in force, or would be but for
+/// policy.
+fn listed(purpose: &Purpose, verdict: &Verdict) -> bool {
+    let in_force = |reason: &Reason| {
+        !matches!(
+            reason,
+            Reason::Deleted | Reason::Forgotten | Reason::Quarantined | Reason::NotYetValid | Reason::Expired
+        )
+    };
+    purpose.access == Access::Subject || verdict.reasons.iter().all(in_force)
 }
 
 /// What a token is bound to beside the caller: the purpose and the scopes.

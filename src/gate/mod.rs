@@ -31,7 +31,7 @@ pub use error::{Error, FieldFault};
 
 use crate::identity::{Caller, Verb};
 use crate::policy::Policy;
-use crate::store::Store;
+use crate::store::{self, Store};
 
 /// The gate: every use case, over one store and the policy in force.
 pub struct Gate {
@@ -51,6 +51,17 @@ impl Gate {
         self.policy.load_full()
     }
 
+    /// Puts another policy in force, once the store keeps it: no decision names one that is not there. Calls that have
+    /// begun end under the policy that they began with.
+    ///
+    /// # Errors
+    /// Where it could not be kept. The policy in force stays.
+    pub async fn replace_policy(&self, policy: Policy) -> Result<(), store::Error> {
+        self.store.keep_policy(policy.version, &policy.document, self.clock.now()).await?;
+        self.policy.store(Arc::new(policy));
+        Ok(())
+    }
+
     /// Whether the caller holds what the method needs. A refusal is recorded.
     ///
     /// # Errors
@@ -59,6 +70,6 @@ impl Gate {
         if caller.grants().holds(verb) {
             return Ok(());
         }
-        Err(self.refuse(caller, method, None, Error::GrantMissing(verb.name().to_owned())).await)
+        Err(self.refuse(caller, method, None, &self.policy(), Error::GrantMissing(verb.name().to_owned())).await)
     }
 }

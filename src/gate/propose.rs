@@ -1,17 +1,15 @@
 //! What every call of the write gate does: read the place, decide, commit, answer.
 
-use tracing::Instrument;
-
 use super::call::{ATTEMPTS, Call};
 use super::replay::{Attempt, Met, Payload};
 use super::{Error, ids};
 use crate::identity::Verb;
 use crate::memory::{
-    Candidate, CandidateId, Consent, Disposition, Memory, MemoryId, Nominator, Outcome, Reason, Receipt, RequestId,
-    State, Subject, Text, Time, Verdict, Version,
+    Attributes, Candidate, CandidateId, Consent, Disposition, Key, KindName, Memory, MemoryId, Nominator, Outcome,
+    Reason, Receipt, RequestId, Sensitivity, State, Subject, Text, Time, Trust, Verdict, Version,
 };
 use crate::policy::{
-    Act, Offer, Settled, Standing, Succession, WriteDecision, attributes, candidate_verdict, tokens, write,
+    Act, Offer, Settled, Standing, Succession, WriteDecision, admitted, candidate_verdict, tokens, write,
 };
 use crate::store::{Announcement, Change, Expect, Place, PlaceRequest, Write};
 
@@ -76,17 +74,25 @@ impl Expected {
 impl Call<'_> {
     /// Puts a proposal through the write gate.
     pub(super) async fn propose(&self, mut proposal: Proposal, payload: &Payload) -> Result<Receipt, Error> {
+        let recalls = self.caller.grants().holds(Verb::Recall);
+        if matches!(proposal.expected, Expected::Nothing | Expected::Version(_)) && !recalls {
+            // The answer to an expectation tells what is there.
+            return Err(self.refuse(Error::GrantMissing(Verb::Recall.name().to_owned())).await);
+        }
         for _ in 0..ATTEMPTS {
             let request_id = proposal.request_id.filter(|_| !proposal.validate_only);
             let attempt = match self.replayed(request_id, payload).await? {
                 Met::Before(receipt) => return Ok(receipt),
                 Met::New(attempt) => attempt,
             };
-            let mut place = self.place(&proposal.offer).await?;
-            place.parents.retain(|parent| self.sees(parent));
+            if let Some(candidate) = proposal.candidate {
+                self.find_candidate(candidate).await?;
+            }
+            let place = self.place(&proposal.offer).await?;
             let now = self.now(place.newest_update_time);
             proposal.offer.observe_time = proposal.observed.map_or(now, |observed| observed.min(now));
-            if let Err(error) = proposal.expected.check(place.current.as_ref()) {
+            let visible = place.current.as_ref().filter(|memory| self.sees(memory));
+            if let Err(error) = proposal.expected.check(visible) {
                 return Err(self.refuse(error).await);
             }
             let standing = Standing {
@@ -105,20 +111,28 @@ impl Call<'_> {
         Err(self.refuse(Error::JudgementContended).await)
     }
 
+    /// What is there, as far as it exists for this caller. What lies at the address itself always counts.
     async fn place(&self, offer: &Offer) -> Result<Place, Error> {
         let source = &offer.source;
+        // As they would be stored, since blocks are of stored references.
+        let screened = |reference: &Text| Text::new(self.policy.screening.screen(reference.expose()).text);
         let references = std::iter::once(&source.reference)
             .chain(&source.parent_references)
             .filter(|reference| !reference.is_empty())
-            .cloned()
+            .map(screened)
             .collect();
         let request = PlaceRequest {
             address: offer.address.clone(),
+            blocked_as: blocked_as(&offer.address.key, &offer.kind, offer.own_key),
             reach: self.reach(),
             references,
             parents: source.parents.clone(),
         };
-        self.gate.store.place(&request).instrument(tracing::info_span!("load")).await.map_err(Error::StoreUnavailable)
+        let mut place = self.load(self.gate.store.place(&request)).await?;
+        place.parents.retain(|parent| self.sees(parent));
+        let hidden = |id| source.parents.contains(&id) && !place.parents.iter().any(|parent| parent.id == id);
+        place.blocks.retain(|block| !block.memory_id.is_some_and(hidden));
+        Ok(place)
     }
 
     fn carry_out(
@@ -135,29 +149,27 @@ impl Call<'_> {
         judgement.evidence = offer.evidence;
         judgement.validate_only = proposal.validate_only;
         judgement.disposition = Disposition::Decided { outcome: decision.outcome, reasons: decision.reasons.clone() };
+        judgement.verdicts = vec![self.offered(proposal, &decision)];
         let mut receipt = Receipt {
-            decision_id: judgement.decision_id,
-            policy_version: self.policy.version,
             outcome: Some(decision.outcome),
             reasons: decision.reasons.clone(),
-            memory_id: None,
-            candidate_id: None,
-            version: None,
-            value_version: None,
-            expire_time: None,
-            replayed: false,
+            candidate_id: proposal.candidate,
+            ..Receipt::of(judgement.decision_id, self.policy.version)
         };
-        if let Some(current) = place.current.as_ref().filter(|memory| self.sees(memory)) {
+        let visible = place.current.as_ref().filter(|memory| self.sees(memory));
+        if let Some(current) = visible {
             name(&mut receipt, current);
         }
         let mut writes = Vec::new();
         let mut announce = None;
         match (decision.outcome, decision.settled) {
+            _ if proposal.validate_only => {}
             (Outcome::Activated, Some(settled)) => {
                 let memory = self.memory(proposal, place.current.as_ref(), settled, decision.succession, now);
                 name(&mut receipt, &memory);
                 receipt.expire_time = memory.expire_time;
-                judgement.verdicts = vec![written(self, &memory)];
+                receipt.candidate_id = None;
+                judgement.verdicts = vec![admitted(&self.policy, &memory)];
                 writes.push(Write::Memory(Box::new(memory)));
                 writes.extend(proposal.candidate.map(Write::EraseCandidate));
                 announce = Some(Announcement::Activated);
@@ -168,17 +180,14 @@ impl Call<'_> {
                 judgement.verdicts = vec![candidate_verdict(&self.policy, &candidate, Nominator::Name)];
                 writes.push(Write::Candidate(Box::new(candidate)));
             }
-            (Outcome::Held, _) => receipt.candidate_id = proposal.candidate,
+            (Outcome::Held, _) => {}
             // What was confirmed and came to nothing waits no longer.
             (Outcome::Rejected | Outcome::Duplicate | Outcome::Activated, _) => {
+                receipt.candidate_id = None;
                 writes.extend(proposal.candidate.map(Write::EraseCandidate));
             }
         }
-        if proposal.validate_only {
-            (writes, announce) = (Vec::new(), None);
-            receipt.candidate_id = proposal.candidate;
-        }
-        let hidden = place.current.as_ref().is_some_and(|memory| !self.sees(memory));
+        let hidden = place.current.is_some() && visible.is_none();
         if hidden || !self.caller.grants().holds(Verb::Recall) {
             receipt = self.without_state(proposal, place, &receipt, now);
         }
@@ -188,6 +197,42 @@ impl Call<'_> {
         change.announce = announce;
         change.replay = attempt.map(|attempt| attempt.record(&receipt, now));
         (change, receipt)
+    }
+
+    /// The word on an offer that came to nothing: what it was, without its text.
+    fn offered(&self, proposal: &Proposal, decision: &WriteDecision) -> Verdict {
+        let offer = &proposal.offer;
+        let settled = decision.settled.as_ref();
+        let lineage_trust = settled.map_or(Trust::Untrusted, |settled| settled.lineage_trust);
+        Verdict {
+            subject: Subject::Candidate(proposal.candidate.unwrap_or(CandidateId(proposal.new_id.0))),
+            reasons: decision.reasons.clone(),
+            nominator: Nominator::Name,
+            nomination: None,
+            attributes: Some(Attributes {
+                owner: offer.address.owner.clone(),
+                level: offer.address.level.clone(),
+                key: offer.address.key.clone(),
+                key_is_text: self.policy.key_is_text(&offer.kind),
+                kind: offer.kind.clone(),
+                version: Version(0),
+                value_version: Version(0),
+                state: None,
+                source_kind: offer.source.kind.clone(),
+                lineage_trust,
+                evidence: offer.evidence,
+                confidence: settled.map(|settled| settled.confidence).or(offer.confidence),
+                sensitivity: settled.map_or(Sensitivity::Restricted, |settled| settled.sensitivity),
+                consent: offer.consent.clone(),
+                purposes: offer.purposes.clone(),
+                observe_time: offer.observe_time,
+                valid_from_time: offer.valid_from_time,
+                expire_time: offer.expire_time,
+                update_time: offer.observe_time,
+                confirm_time: None,
+                value_chars: chars(&offer.value),
+            }),
+        }
     }
 
     fn memory(
@@ -209,7 +254,6 @@ impl Call<'_> {
             (Some(before), Succession::Confirms) => before.observe_time.max(offer.observe_time),
             _ => offer.observe_time,
         };
-        let vouched = if proposal.candidate.is_some() { now } else { offer.observe_time };
         let purposes = match before {
             Some(before) if offer.purposes.is_empty() => before.purposes.clone(),
             _ => offer.purposes.clone(),
@@ -236,7 +280,7 @@ impl Call<'_> {
             expire_time: settled.expire_time,
             create_time: before.map_or(now, |before| before.create_time),
             update_time: now,
-            confirm_time: settled.confirmed.then_some(vouched),
+            confirm_time: settled.confirm_time,
             author: self.caller.principal().clone(),
             change_reason: settled.change_reason,
             intact: true,
@@ -246,7 +290,8 @@ impl Call<'_> {
     fn candidate(&self, proposal: &Proposal, settled: Settled, reasons: &[Reason], now: Time) -> Candidate {
         let offer = &proposal.offer;
         Candidate {
-            id: ids::candidate_id(now),
+            // Of a fact under its own id, so that it becomes the memory of that id.
+            id: if offer.own_key { CandidateId(proposal.new_id.0) } else { ids::candidate_id(now) },
             address: offer.address.clone(),
             kind: offer.kind.clone(),
             value: Some(settled.value),
@@ -279,19 +324,11 @@ impl Call<'_> {
         let (outcome, reasons) = match receipt.outcome {
             None | Some(Outcome::Duplicate) => (blind.outcome, blind.reasons),
             Some(Outcome::Rejected) if blind.outcome == Outcome::Rejected => (Outcome::Rejected, blind.reasons),
+            Some(Outcome::Held) if blind.outcome == Outcome::Held => (Outcome::Held, blind.reasons),
             Some(Outcome::Rejected) => (Outcome::Held, told),
             Some(outcome @ (Outcome::Activated | Outcome::Held)) => (outcome, told),
         };
-        Receipt {
-            outcome: Some(outcome),
-            reasons,
-            memory_id: None,
-            candidate_id: None,
-            version: None,
-            value_version: None,
-            expire_time: None,
-            ..receipt.clone()
-        }
+        Receipt { outcome: Some(outcome), reasons, ..receipt.clone() }.without_state()
     }
 }
 
@@ -313,16 +350,6 @@ fn name(receipt: &mut Receipt, memory: &Memory) {
     receipt.value_version = Some(memory.value_version);
 }
 
-fn written(call: &Call<'_>, memory: &Memory) -> Verdict {
-    Verdict {
-        subject: Subject::Memory(memory.id),
-        reasons: Vec::new(),
-        nominator: Nominator::Name,
-        nomination: None,
-        attributes: Some(attributes(&call.policy, memory)),
-    }
-}
-
 /// What the subject agreed to: as stated, else as before. Silence takes nothing back and grants nothing.
 fn consent(offer: &Offer, before: Option<&Memory>) -> Consent {
     match (&offer.consent, before) {
@@ -334,6 +361,11 @@ fn consent(offer: &Offer, before: Option<&Memory>) -> Consent {
 
 fn chars(value: &Text) -> u32 {
     u32::try_from(value.char_count()).unwrap_or(u32::MAX)
+}
+
+/// Under which name a fact's source is blocked. Facts under ids of their own have no key that would come again.
+pub(super) fn blocked_as(key: &Key, kind: &KindName, own_key: bool) -> Key {
+    if own_key { Key::new(kind.as_str()).unwrap_or_else(|_| key.clone()) } else { key.clone() }
 }
 
 /// Everything that the decision rests on still stands when it is written (I6).

@@ -20,7 +20,7 @@ impl Gate {
     /// Grants, the purpose, the store, the ledger; `JudgementContended` where changes overtook it each time.
     pub async fn recall(&self, caller: &Caller, command: Recall) -> Result<Admitted, Error> {
         let call = self.begin(caller, "Recall", command.subject.as_ref()).await?;
-        let purpose = call.recall_purpose(&command).await?;
+        let purpose = call.recall_purpose(&command, "purpose").await?;
         for _ in 0..ATTEMPTS {
             let view = call.view(&command).await?;
             let judgement = call.judge(&command, &purpose, &view);
@@ -38,7 +38,7 @@ impl Gate {
     /// As [`Gate::recall`].
     pub async fn explain_recall(&self, caller: &Caller, command: Recall) -> Result<Recorded<Judgement>, Error> {
         let call = self.begin(caller, "ExplainRecall", command.subject.as_ref()).await?;
-        let purpose = call.recall_purpose(&command).await?;
+        let purpose = call.recall_purpose(&command, "recall.purpose").await?;
         for _ in 0..ATTEMPTS {
             let view = call.view(&command).await?;
             let judgement = call.judge(&command, &purpose, &view);
@@ -51,10 +51,10 @@ impl Gate {
 }
 
 impl Call<'_> {
-    async fn recall_purpose(&self, command: &Recall) -> Result<Purpose, Error> {
+    async fn recall_purpose(&self, command: &Recall, field: &str) -> Result<Purpose, Error> {
         let purpose = self.purpose(&self.policy, &command.purpose).await?;
         if purpose.access == Access::Subject {
-            return Err(invalid("purpose", "is for GetMemory and ListMemories"));
+            return Err(invalid(field, "is for GetMemory and ListMemories"));
         }
         self.require_level(&command.context.0).await?;
         Ok(purpose.clone())
@@ -74,7 +74,7 @@ impl Call<'_> {
             now: self.gate.clock.now(),
         };
         let load = tracing::info_span!("load");
-        self.gate.store.view(&request).instrument(load).await.map_err(Error::StoreUnavailable)
+        self.gate.store.view(&request).instrument(load).await.map_err(Error::store)
     }
 
     fn judge(&self, command: &Recall, purpose: &Purpose, view: &View) -> Judgement {
@@ -132,7 +132,7 @@ impl Call<'_> {
         let missing: Vec<(MemoryId, Version)> =
             facts.iter().filter(|fact| fact.value.is_none()).map(|fact| (fact.id, fact.version)).collect();
         if !missing.is_empty() {
-            let values = self.gate.store.values(&self.reach(), &missing).await.map_err(Error::StoreUnavailable)?;
+            let values = self.gate.store.values(&self.reach(), &missing).await.map_err(Error::store)?;
             let mut values: BTreeMap<MemoryId, Text> = values.into_iter().collect();
             for fact in facts.iter_mut().filter(|fact| fact.value.is_none()) {
                 fact.value = values.remove(&fact.id);

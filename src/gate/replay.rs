@@ -3,6 +3,7 @@
 use super::Error;
 use super::call::Call;
 use super::command::{Capture, ChangeDeleted, ConfirmCandidate, Correct, MemoryName, RejectCandidate};
+use crate::identity::Verb;
 use crate::memory::{PurposeName, Receipt, RequestId, Scope, Source, Span, Text, Time};
 use crate::store::{ReplayKey, ReplayRecord, Store};
 
@@ -45,10 +46,13 @@ impl Call<'_> {
         };
         let payload_digest = payload.digest(self.gate.store.as_ref());
         let now = self.gate.clock.now();
-        match self.gate.store.replay(&key, now).await.map_err(Error::StoreUnavailable)? {
+        match self.gate.store.replay(&key, now).await.map_err(Error::store)? {
             None => Ok(Met::New(Some(Attempt { key, payload_digest }))),
             Some(record) if record.payload_digest == payload_digest => {
-                Ok(Met::Before(Receipt { replayed: true, ..record.receipt }))
+                let receipt = Receipt { replayed: true, ..record.receipt };
+                // Who may recall no longer is told no more than who never could.
+                let told = receipt.outcome.is_none() || self.caller.grants().holds(Verb::Recall);
+                Ok(Met::Before(if told { receipt } else { receipt.without_state() }))
             }
             Some(_) => Err(Error::RequestIdReused),
         }

@@ -1,9 +1,10 @@
 //! The verified caller.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::Grants;
-use crate::memory::{Context, Level, PrincipalId, ProjectId, SubjectId, TaskId, TenantId};
+use crate::memory::{Level, PrincipalId, ProjectId, SubjectId, TaskId, TenantId};
 
 /// Which tasks of a project are held.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,14 +42,15 @@ pub struct CallerParts {
 /// Who is calling, as verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    parts: CallerParts,
+    // Shared, since every call of a cached credential takes a copy.
+    parts: Arc<CallerParts>,
     development: bool,
 }
 
 impl Caller {
     /// A caller whose credential has been verified. Only the verifiers of this module call it.
-    pub(super) const fn verified(parts: CallerParts) -> Self {
-        Self { parts, development: false }
+    pub(super) fn verified(parts: CallerParts) -> Self {
+        Self { parts: Arc::new(parts), development: false }
     }
 
     /// The development identity: tenant and subject `dev`, every grant. `serve` uses it on a loopback address alone.
@@ -61,36 +63,36 @@ impl Caller {
             projects: Projects::All,
             grants: Grants::all(),
         };
-        Some(Self { parts, development: true })
+        Some(Self { parts: Arc::new(parts), development: true })
     }
 
     /// The organisation.
     #[must_use]
-    pub const fn tenant(&self) -> &TenantId {
+    pub fn tenant(&self) -> &TenantId {
         &self.parts.tenant
     }
 
     /// Who is calling.
     #[must_use]
-    pub const fn principal(&self) -> &PrincipalId {
+    pub fn principal(&self) -> &PrincipalId {
         &self.parts.principal
     }
 
     /// Whom calls are about unless they say otherwise.
     #[must_use]
-    pub const fn subject(&self) -> Option<&SubjectId> {
+    pub fn subject(&self) -> Option<&SubjectId> {
         self.parts.subject.as_ref()
     }
 
     /// The projects held.
     #[must_use]
-    pub const fn projects(&self) -> &Projects {
+    pub fn projects(&self) -> &Projects {
         &self.parts.projects
     }
 
     /// What may be done.
     #[must_use]
-    pub const fn grants(&self) -> &Grants {
+    pub fn grants(&self) -> &Grants {
         &self.parts.grants
     }
 
@@ -120,12 +122,6 @@ impl Caller {
             },
         }
     }
-
-    /// Whether recalls in this context are the caller's to make.
-    #[must_use]
-    pub fn holds_context(&self, context: &Context) -> bool {
-        self.holds_level(&context.0)
-    }
 }
 
 #[cfg(test)]
@@ -133,7 +129,7 @@ mod tests {
     use super::*;
 
     fn caller(projects: Projects) -> Caller {
-        Caller::verified(CallerParts { projects, ..Caller::development().unwrap().parts })
+        Caller::verified(CallerParts { projects, ..(*Caller::development().unwrap().parts).clone() })
     }
 
     #[test]

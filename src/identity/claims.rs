@@ -100,7 +100,7 @@ fn id<T>(claim: &'static str, id: Result<T, IdFault>) -> Result<T, TokenFault> {
 pub(super) struct Seconds(pub(super) i64);
 
 impl Seconds {
-    pub(super) const fn time(self) -> Time {
+    pub(super) fn time(self) -> Time {
         Time::from_micros(0).plus(Span::from_seconds(self.0))
     }
 }

@@ -160,12 +160,19 @@ impl Grants {
     /// also with `*`; `attest:<evidence>`; `shared:write`; `max_sensitivity:<sensitivity>`.
     ///
     /// # Errors
-    /// The first that is none. An unknown grant is refused, not skipped: it may be the limit somebody relies on.
+    /// The first that is none, or a second `max_sensitivity`. An unknown grant is refused, not skipped: it may be the
+    /// limit somebody relies on.
     pub fn parse<S: AsRef<str>>(grants: impl IntoIterator<Item = S>) -> Result<Self, GrantFault> {
         let mut parsed = Self::none();
+        let mut ceilings = 0;
         for grant in grants {
             let grant = grant.as_ref();
-            parsed.add(grant).ok_or_else(|| GrantFault { grant: grant.to_owned() })?;
+            let fault = || GrantFault { grant: grant.to_owned() };
+            parsed.add(grant).ok_or_else(fault)?;
+            ceilings += i32::from(grant.starts_with("max_sensitivity:"));
+            if ceilings > 1 {
+                return Err(fault());
+            }
         }
         Ok(parsed)
     }
@@ -320,6 +327,12 @@ mod tests {
         {
             assert_eq!(Grants::parse([grant]), Err(GrantFault { grant: grant.to_owned() }), "{grant}");
         }
+    }
+
+    #[test]
+    fn of_two_ceilings_neither_counts() {
+        let twice = ["max_sensitivity:internal", "max_sensitivity:restricted"];
+        assert_eq!(Grants::parse(twice), Err(GrantFault { grant: twice[1].to_owned() }));
     }
 
     #[test]

@@ -26,3 +26,28 @@ pub struct Receipt {
     /// It is the stored answer to an earlier call.
     pub replayed: bool,
 }
+
+impl Receipt {
+    /// Of that decision, with nothing else to say.
+    #[must_use]
+    pub const fn of(decision_id: DecisionId, policy_version: PolicyVersion) -> Self {
+        Self {
+            decision_id,
+            policy_version,
+            outcome: None,
+            reasons: Vec::new(),
+            memory_id: None,
+            candidate_id: None,
+            version: None,
+            value_version: None,
+            expire_time: None,
+            replayed: false,
+        }
+    }
+
+    /// The same for somebody who may not know what is there: no ids, no versions, no times.
+    #[must_use]
+    pub fn without_state(self) -> Self {
+        Self { memory_id: None, candidate_id: None, version: None, value_version: None, expire_time: None, ..self }
+    }
+}

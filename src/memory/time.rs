@@ -13,6 +13,7 @@ pub struct Span(i64);
 const MICROS_PER_SECOND: i64 = 1_000_000;
 const FIRST_SECOND: i64 = -62_135_596_800;
 const LAST_SECOND: i64 = 253_402_300_799;
+const LAST_MICRO: i64 = LAST_SECOND * MICROS_PER_SECOND + 999_999;
 
 impl Time {
     /// From seconds and nanoseconds as a protobuf Timestamp has them; what is finer than a microsecond is cut off.
@@ -42,10 +43,16 @@ impl Time {
         self.0
     }
 
-    /// That much later; stops at the last instant there is.
+    /// That much later; stops at the last instant there is, the end of the year 9999.
     #[must_use]
-    pub const fn plus(self, span: Span) -> Self {
-        Self(self.0.saturating_add(span.0))
+    pub fn plus(self, span: Span) -> Self {
+        Self(self.0.saturating_add(span.0).min(LAST_MICRO))
+    }
+
+    /// That much earlier; stops at the first instant there is.
+    #[must_use]
+    pub const fn minus(self, span: Span) -> Self {
+        Self(self.0.saturating_sub(span.0))
     }
 
     /// How long after `earlier`; zero where it is not after it.
@@ -106,8 +113,11 @@ mod tests {
     }
 
     #[test]
-    fn adding_never_overflows() {
-        assert_eq!(Time::from_micros(i64::MAX).plus(Span::from_seconds(i64::MAX)).micros(), i64::MAX);
+    fn adding_stops_at_the_last_instant_that_a_timestamp_can_name() {
+        let last = Time::from_parts(LAST_SECOND, 999_999_999).unwrap();
+        assert_eq!(Time::from_parts(LAST_SECOND, 0).unwrap().plus(Span::from_seconds(i64::MAX)), last);
+        assert_eq!(Time::from_micros(i64::MAX).plus(Span::from_seconds(1)), last);
+        assert_eq!(Time::from_micros(i64::MIN).minus(Span::from_seconds(i64::MAX)).micros(), i64::MIN);
         assert_eq!(Time::from_micros(i64::MIN).since(Time::from_micros(i64::MAX)).micros(), 0);
     }
 }

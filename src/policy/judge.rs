@@ -120,10 +120,9 @@ pub(super) fn turning_points(terms: &Terms<'_>, memory: &Memory) -> impl Iterato
         _ => None,
     };
     let now = terms.now;
-    [memory.valid_from_time, memory.expire_time, confirmation_ends]
-        .into_iter()
-        .flatten()
-        .filter(move |time| *time > now)
+    let times = [memory.valid_from_time, memory.expire_time, confirmation_ends];
+    let ahead = [memory.update_time, memory.observe_time];
+    times.into_iter().flatten().chain(ahead).filter(move |time| *time > now)
 }
 
 fn subject_access(memory: &Memory, reasons: &mut Vec<Reason>) {
@@ -133,6 +132,11 @@ fn subject_access(memory: &Memory, reasons: &mut Vec<Reason>) {
     }
     if memory.state == State::Deleted {
         reasons.insert(0, Reason::Deleted);
+    }
+    // What cannot be read may be a state that has no text to show.
+    if !memory.intact {
+        reasons.push(Reason::AttributeMissing);
+        reasons.sort_unstable();
     }
 }
 

@@ -8,6 +8,7 @@
 mod document;
 mod judge;
 mod kind;
+mod misfit;
 mod purpose;
 mod recall;
 mod screening;
@@ -24,8 +25,11 @@ use std::collections::BTreeMap;
 pub use document::{DEFAULT_DOCUMENT, PolicyFault, PolicyFaults};
 pub use judge::{Nominated, Terms, Viewpoint, judge};
 pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueRule, ValueType};
+pub use misfit::Misfit;
 pub use purpose::{Access, INDEX, Purpose, Risk, SUBJECT_ACCESS};
-pub use recall::{MAX_ALL, RecallInput, Recalled, attributes, candidate_verdict, recall, stale_time_of, verdict_on};
+pub use recall::{
+    MAX_ALL, RecallInput, Recalled, admitted, attributes, candidate_verdict, recall, stale_time_of, verdict_on,
+};
 pub use screening::{Checksum, Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
 pub use settle::Settled;
 pub use source::{Activates, SourceRule};

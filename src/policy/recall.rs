@@ -63,6 +63,7 @@ pub fn recall(terms: &Terms<'_>, input: &RecallInput<'_>) -> Recalled {
         .iter()
         .filter(|nomination| !known.contains(&nomination.memory_id))
         .map(|nomination| (nomination.memory_id, nomination))
+        .rev()
         .collect();
     verdicts.extend(unknown.into_values().map(unknown_nomination));
     verdicts.extend(candidates.into_iter().map(|candidate| held(terms.policy, input, candidate)));
@@ -87,8 +88,10 @@ pub fn stale_time_of(terms: &Terms<'_>, memory: &Memory) -> Option<Time> {
 /// Every memory that is visible, with the first way it came here, and what the gates say of it.
 fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>, Option<Time>, u64) {
     let asked: BTreeSet<&Key> = input.keys.iter().collect();
-    let nominations: BTreeMap<MemoryId, &Nomination> =
-        input.nominations.iter().map(|nomination| (nomination.memory_id, nomination)).collect();
+    let mut nominations: BTreeMap<MemoryId, Vec<&Nomination>> = BTreeMap::new();
+    for nomination in input.nominations {
+        nominations.entry(nomination.memory_id).or_default().push(nomination);
+    }
     let (reached, leaked): (Vec<&Memory>, Vec<&Memory>) = input
         .memories
         .iter()
@@ -96,12 +99,12 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
     let visible: Vec<&Memory> = reached.into_iter().filter(|memory| terms.viewpoint.sees_memory(memory)).collect();
     let Hits { scores, stale_time } = input.search.map(|search| hits(terms, search, &visible)).unwrap_or_default();
     let relevance = fused(input.nominations, &scores);
-    let found = visible.iter().filter(|memory| relevance.contains_key(&memory.id));
+    let found = visible.iter().filter(|memory| nominations.contains_key(&memory.id) || scores.contains_key(&memory.id));
     let keys: BTreeSet<&Key> = found.map(|memory| &memory.address.key).chain(input.keys).collect();
     let mut judged = Vec::with_capacity(visible.len());
     for memory in visible {
         let place = &memory.address;
-        let nomination = nominations.get(&memory.id).copied();
+        let nomination = nominations.get(&memory.id).and_then(|of_it| best(of_it, memory));
         let in_context = terms.context.is_none_or(|context| context.sees(&place.level));
         let by_key = in_context && asked.contains(&place.key);
         let nominator = match nomination {
@@ -119,6 +122,15 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
         judged.push(Judged { reasons: judge(terms, &nominated), nominated, relevance });
     }
     (judged, stale_time, u64::try_from(leaked.len()).unwrap_or(u64::MAX))
+}
+
+/// Of several stores that nominate one memory, the one that speaks for it: one that holds the value as it is now.
+fn best<'a>(nominations: &[&'a Nomination], memory: &Memory) -> Option<&'a Nomination> {
+    let current = |nomination: &Nomination| nomination.value_version == Some(memory.value_version);
+    let rank = |nomination: &&&'a Nomination| {
+        (!current(nomination), nomination.value_version.is_some(), nomination.derived_store.clone())
+    };
+    nominations.iter().min_by_key(rank).copied()
 }
 
 /// Of what `all` or a text alone found, the first [`MAX_ALL`]: admissible ones before all others, each part in rank, so
@@ -221,6 +233,18 @@ pub fn candidate_verdict(policy: &Policy, candidate: &Candidate, nominator: Nomi
             confirm_time: None,
             value_chars: 0,
         }),
+    }
+}
+
+/// The word on a memory that a call named and changed: accepted.
+#[must_use]
+pub fn admitted(policy: &Policy, memory: &Memory) -> Verdict {
+    Verdict {
+        subject: Subject::Memory(memory.id),
+        reasons: Vec::new(),
+        nominator: Nominator::Name,
+        nomination: None,
+        attributes: Some(attributes(policy, memory)),
     }
 }
 

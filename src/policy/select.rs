@@ -19,22 +19,22 @@ pub(super) struct Judged<'a> {
 const FUSION: f64 = 60.0;
 
 /// Relevance of each nominated memory: reciprocal rank fusion over the rankings, one for each derived store and one for
-/// what was found by text. Scores order within their own ranking and mean nothing else; equal ones share a rank, and a
-/// missing one comes last.
+/// what was found by text. Scores order within their own ranking and mean nothing else; equal ones share a rank. One
+/// that is missing ranks nowhere, so that it comes behind all that are there.
 pub(super) fn fused(nominations: &[Nomination], found: &BTreeMap<MemoryId, f64>) -> BTreeMap<MemoryId, f64> {
-    let mut rankings: BTreeMap<Option<&DerivedStoreId>, Vec<(MemoryId, Option<f64>)>> = BTreeMap::new();
+    let mut rankings: BTreeMap<Option<&DerivedStoreId>, Vec<(MemoryId, f64)>> = BTreeMap::new();
     for nomination in nominations {
-        let ranking = rankings.entry(nomination.derived_store.as_ref()).or_default();
-        ranking.push((nomination.memory_id, nomination.score));
+        let scored = nomination.score.map(|score| (nomination.memory_id, score));
+        rankings.entry(nomination.derived_store.as_ref()).or_default().extend(scored);
     }
-    let found: Vec<_> = found.iter().map(|(id, score)| (*id, Some(*score))).collect();
+    let found: Vec<_> = found.iter().map(|(id, score)| (*id, *score)).collect();
     let mut fused = BTreeMap::new();
     for mut ranking in rankings.into_values().chain([found]) {
-        ranking.sort_by(|(_, a), (_, b)| descending(*a, *b));
+        ranking.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         let mut rank = 0;
-        let mut last: Option<Option<f64>> = None;
+        let mut last = None;
         for (position, (id, score)) in (1_u32..).zip(ranking) {
-            if last.is_none_or(|last| descending(last, score) != Ordering::Equal) {
+            if last != Some(score) {
                 rank = position;
             }
             last = Some(score);
@@ -47,15 +47,6 @@ pub(super) fn fused(nominations: &[Nomination], found: &BTreeMap<MemoryId, f64>)
 /// Relevance of an exact key: as the first of a ranking.
 pub(super) fn reciprocal(rank: u32) -> f64 {
     1.0 / (FUSION + f64::from(rank))
-}
-
-fn descending(a: Option<f64>, b: Option<f64>) -> Ordering {
-    match (a, b) {
-        (Some(a), Some(b)) => b.total_cmp(&a),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => Ordering::Equal,
-    }
 }
 
 /// The order of answers: relevance, precedence, newer, more confident, key; the id makes it total.

@@ -6,7 +6,7 @@
 use super::settle::{Settled, settle};
 use super::{Activates, Inference, Kind, LevelName, Policy};
 use crate::memory::{
-    Address, Audience, Block, Confidence, Consent, Evidence, KindName, Memory, Outcome, PurposeName, Reason,
+    Address, Audience, Block, Confidence, Consent, Context, Evidence, KindName, Memory, Outcome, PurposeName, Reason,
     Sensitivity, Source, State, Text, Time,
 };
 
@@ -28,7 +28,7 @@ impl Act {
         matches!(self, Self::Replace | Self::ConfirmAndReplace)
     }
 
-    pub(super) const fn confirms(self) -> bool {
+    const fn confirms(self) -> bool {
         matches!(self, Self::Confirm | Self::ConfirmAndReplace)
     }
 }
@@ -79,6 +79,17 @@ pub struct Standing<'a> {
     pub leads_back: bool,
     /// The blocks that the offer meets.
     pub blocks: &'a [Block],
+}
+
+/// How an offer is vouched for.
+#[derive(Clone, Copy)]
+pub(super) struct Vouching {
+    /// The evidence counts for the kind.
+    pub(super) confirmed: bool,
+    /// The evidence is given to what was captured before: the confirming act is its source.
+    pub(super) confirming: bool,
+    /// When the evidence was given.
+    pub(super) at: Time,
 }
 
 /// As what an activated fact is stored.
@@ -174,9 +185,15 @@ pub fn write(policy: &Policy, act: Act, offer: &Offer, standing: Standing<'_>, n
         return rejected(vec![Reason::KindUnknown]);
     };
     form(policy, kind, offer, &mut reasons);
-    lineage(policy, offer, standing, &mut reasons);
-    blocks(offer, standing, &mut reasons);
-    let settled = settle(policy, kind, act, offer, standing, now, &mut reasons);
+    let confirmed = kind.strength(offer.evidence, offer.address.owner.audience()).is_some();
+    // Evidence for what was captured before is given now; other evidence is as old as what it is given for.
+    let confirming = act.confirms() && confirmed;
+    let vouching = Vouching { confirmed, confirming, at: if confirming { now } else { offer.observe_time } };
+    lineage(policy, vouching, offer, standing, &mut reasons);
+    if !standing.blocks.iter().all(|block| accepts(vouching, offer, block.since)) {
+        reasons.push(Reason::SourceRevoked);
+    }
+    let mut settled = settle(policy, kind, vouching, offer, standing, &mut reasons);
     if settled.expire_time.is_some_and(|expire_time| expire_time <= now) {
         reasons.push(Reason::AlreadyExpired);
     }
@@ -187,7 +204,11 @@ pub fn write(policy: &Policy, act: Act, offer: &Offer, standing: Standing<'_>, n
     if reasons.iter().any(|reason| rejects(*reason)) {
         return rejected(reasons);
     }
-    let (outcome, succession) = apply(policy, kind, act, offer, &settled, lies, standing.current, &mut reasons);
+    let (outcome, succession) =
+        apply(policy, kind, act, vouching, offer, &settled, lies, standing.current, &mut reasons);
+    if let (Succession::Confirms, Some(there)) = (succession, standing.current) {
+        settled.confirm(policy, offer.evidence, there);
+    }
     finish(outcome, reasons, settled, succession)
 }
 
@@ -260,37 +281,40 @@ fn form(policy: &Policy, kind: &Kind, offer: &Offer, reasons: &mut Vec<Reason>) 
     }
 }
 
-fn lineage(policy: &Policy, offer: &Offer, standing: Standing<'_>, reasons: &mut Vec<Reason>) {
+fn lineage(policy: &Policy, vouching: Vouching, offer: &Offer, standing: Standing<'_>, reasons: &mut Vec<Reason>) {
     let source = &offer.source;
     let required = policy.source_rule(source).is_some_and(|rule| rule.lineage_required);
-    if required && !source.has_lineage() {
+    if required && !source.has_lineage() && !vouching.confirming {
         reasons.push(Reason::LineageMissing);
     }
     let found = |id| standing.parents.iter().any(|parent| parent.id == id);
     if standing.leads_back || !source.parents.iter().all(|id| found(*id)) {
         reasons.push(Reason::LineageRejected);
     }
-    if standing.parents.iter().any(|parent| matches!(parent.state, State::Deleted | State::Forgotten)) {
+    let gone = |parent: &&Memory| matches!(parent.state, State::Deleted | State::Forgotten);
+    if !standing.parents.iter().filter(gone).all(|parent| accepts(vouching, offer, parent.update_time)) {
         reasons.push(Reason::SourceRevoked);
     }
-    let widens = offer.address.owner.audience() == Audience::Shared
-        && standing.parents.iter().any(|parent| parent.address.owner.audience() == Audience::Personal);
-    if widens {
+    // Members of the target's scope who are none of the parent's would read what was derived from it.
+    let reaches = Context(offer.address.level.clone());
+    let widens =
+        |parent: &Memory| parent.address.owner.audience() == Audience::Personal || !reaches.sees(&parent.address.level);
+    if offer.address.owner.audience() == Audience::Shared && standing.parents.iter().any(widens) {
         reasons.push(Reason::AudienceNotAllowed);
     }
 }
 
+/// Whether the subject, and nobody else, confirmed it after that instant.
+fn confirmed_since(vouching: Vouching, offer: &Offer, since: Time) -> bool {
+    vouching.confirmed
+        && offer.evidence == Evidence::UserConfirmed
+        && offer.address.owner.subject().is_some()
+        && vouching.at > since
+}
+
 /// What was deleted, forgotten or revoked stays away, unless the subject confirms it anew and knows that it was.
-fn blocks(offer: &Offer, standing: Standing<'_>, reasons: &mut Vec<Reason>) {
-    let confirmed_anew = |block: &Block| {
-        offer.accept_revoked
-            && offer.evidence == Evidence::UserConfirmed
-            && offer.address.owner.subject().is_some()
-            && offer.observe_time > block.since
-    };
-    if !standing.blocks.iter().all(confirmed_anew) {
-        reasons.push(Reason::SourceRevoked);
-    }
+fn accepts(vouching: Vouching, offer: &Offer, since: Time) -> bool {
+    offer.accept_revoked && confirmed_since(vouching, offer, since)
 }
 
 fn lies(policy: &Policy, offer: &Offer, settled: &Settled, current: Option<&Memory>, now: Time) -> Lies {
@@ -317,6 +341,7 @@ fn apply(
     policy: &Policy,
     kind: &Kind,
     act: Act,
+    vouching: Vouching,
     offer: &Offer,
     settled: &Settled,
     lies: Lies,
@@ -330,7 +355,7 @@ fn apply(
         reasons.push(reason);
         (Outcome::Held, next)
     };
-    match moves(lies, settled.confirmed) {
+    match moves(lies, vouching.confirmed) {
         Move::Activate => (Outcome::Activated, next),
         Move::Infer if may_infer => (Outcome::Activated, next),
         Move::InferIfNewer if may_infer && newer(offer, settled, current) => (Outcome::Activated, next),
@@ -340,7 +365,7 @@ fn apply(
         Move::ConfirmIfStronger | Move::Duplicate => (Outcome::Duplicate, next),
         Move::ReplaceIfSeen if act.replaces() => (Outcome::Activated, next),
         Move::InferIfNewer | Move::ReplaceIfSeen | Move::Conflict => hold(Reason::ConflictsWithCurrent),
-        Move::ReviveAnew if confirmed_since(offer, current) => (Outcome::Activated, Succession::New),
+        Move::ReviveAnew if revived(vouching, offer, current) => (Outcome::Activated, Succession::New),
         Move::ReviveAnew | Move::HeldByDeletion => hold(Reason::AddressDeleted),
         Move::HeldByQuarantine => hold(Reason::Quarantined),
     }
@@ -363,9 +388,7 @@ fn stronger(kind: &Kind, offer: &Offer, current: Option<&Memory>) -> bool {
     }
 }
 
-/// Whether the subject, and nobody else, confirmed it after the deletion.
-fn confirmed_since(offer: &Offer, current: Option<&Memory>) -> bool {
-    offer.evidence == Evidence::UserConfirmed
-        && offer.address.owner.subject().is_some()
-        && current.is_some_and(|deleted| offer.observe_time > deleted.update_time)
+/// Whether the subject confirmed it after the deletion.
+fn revived(vouching: Vouching, offer: &Offer, current: Option<&Memory>) -> bool {
+    current.is_some_and(|deleted| confirmed_since(vouching, offer, deleted.update_time))
 }

@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use tokio::task::JoinSet;
 use tonic::service::Routes;
 
-use super::tidy::Tidying;
+use super::{disk, tidy};
 use crate::api;
 use crate::gate::{Clock, Gate};
+use crate::memory::Span;
 use crate::policy::Policy;
 use crate::store::{self, OpenError, Sqlite, SqliteOptions, Store};
 
@@ -22,24 +24,43 @@ pub enum AssembleError {
     KeepPolicy(#[from] store::Error),
 }
 
+/// What is looked after beside the calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Upkeep {
+    /// How long decisions are kept; `None`: for ever.
+    pub decision_retention: Option<Span>,
+    /// Below this many free bytes where the database lies, an alarm is logged; 0: never.
+    pub min_free_bytes: u64,
+}
+
 /// The service without its wire.
 pub struct Assembled {
     /// The services of the API.
     pub routes: Routes,
+    /// What they ask, to put another policy in force.
+    pub gate: Arc<Gate>,
     /// What they stand on; to be closed when they are done.
     pub store: Arc<dyn Store>,
-    /// Erases what is over; to be dropped before the store is closed.
-    pub tidying: Tidying,
+    /// Erases what is over, and watches the disk; to be dropped before the store is closed.
+    pub upkeep: JoinSet<()>,
 }
 
 /// Opens the database at a path, keeps the policy there by its hash, and builds the services.
 ///
 /// # Errors
 /// Where the database cannot be opened or written.
-pub async fn assemble(database: &Path, policy: Policy, clock: Arc<dyn Clock>) -> Result<Assembled, AssembleError> {
+pub async fn assemble(
+    database: &Path,
+    policy: Policy,
+    clock: Arc<dyn Clock>,
+    upkeep: Upkeep,
+) -> Result<Assembled, AssembleError> {
     let store: Arc<dyn Store> = Arc::new(Sqlite::open(database, SqliteOptions::default()).await?);
     store.keep_policy(policy.version, &policy.document, clock.now()).await?;
-    let tidying = Tidying::start(Arc::clone(&store), Arc::clone(&clock));
+    let file = database.to_owned();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(tidy::tidying(Arc::clone(&store), Arc::clone(&clock), upkeep.decision_retention));
+    tasks.spawn(disk::watching(move || disk::free_bytes(&file), upkeep.min_free_bytes));
     let gate = Arc::new(Gate::new(Arc::clone(&store), policy, clock));
-    Ok(Assembled { routes: api::routes(gate), store, tidying })
+    Ok(Assembled { routes: api::routes(Arc::clone(&gate)), gate, store, upkeep: tasks })
 }

@@ -7,15 +7,18 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
-use super::{AssembleError, Drained, Error, Health, Server, Tidying, assemble};
+use super::{AssembleError, Drained, Error, Health, Server, Upkeep, assemble};
 use crate::gate::Clock;
 use crate::identity::Authenticator;
 use crate::policy::Policy;
 use crate::store::Store;
 
 const DRAIN: Duration = Duration::from_secs(5);
+
+/// It keeps everything, and does not live long enough to fill a disk.
+const UPKEEP: Upkeep = Upkeep { decision_retention: None, min_free_bytes: 0 };
 
 /// Why it did not start.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +35,7 @@ pub enum StartError {
 pub struct Embedded {
     address: SocketAddr,
     store: Arc<dyn Store>,
-    tidying: Tidying,
+    upkeep: JoinSet<()>,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<Drained, Error>>,
 }
@@ -50,12 +53,12 @@ impl Embedded {
     ) -> Result<Self, StartError> {
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let assembled = assemble(database, policy, Arc::clone(&clock)).await?;
+        let assembled = assemble(database, policy, Arc::clone(&clock), UPKEEP).await?;
         let server = Server { routes: assembled.routes, authenticator: Arc::new(authenticator), clock, drain: DRAIN };
         let (stop, stopped) = oneshot::channel();
         let health = Health::new().await;
         let serving = tokio::spawn(server.run(listener, health, async { stopped.await.unwrap_or_default() }));
-        Ok(Self { address, store: assembled.store, tidying: assembled.tidying, stop, serving })
+        Ok(Self { address, store: assembled.store, upkeep: assembled.upkeep, stop, serving })
     }
 
     /// Where it listens.
@@ -69,7 +72,7 @@ impl Embedded {
         // Nobody receives it only where it has ended already, which its outcome says.
         let _ = self.stop.send(());
         let drained = self.serving.await.ok().and_then(Result::ok);
-        drop(self.tidying);
+        drop(self.upkeep);
         self.store.close().await;
         drained
     }

@@ -5,6 +5,7 @@
 mod assemble;
 mod authenticate;
 mod calls;
+mod disk;
 mod embedded;
 mod health;
 mod methods;
@@ -20,19 +21,14 @@ use tokio::sync::oneshot;
 use tonic::service::Routes;
 use tonic::transport::server::TcpIncoming;
 
-pub use assemble::{AssembleError, Assembled, assemble};
+pub use assemble::{AssembleError, Assembled, Upkeep, assemble};
+pub use disk::free_bytes;
 pub use embedded::{Embedded, StartError};
 pub use health::{Health, LIVENESS, SERVICES};
-pub use tidy::Tidying;
 
+use crate::api::FILE_DESCRIPTOR_SET as DESCRIPTORS;
 use crate::gate::Clock;
 use crate::identity::Authenticator;
-
-/// Descriptors of the public API.
-const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/recallgate.v1.bin"));
-
-/// Largest request message, in bytes. Each generated service sets it; this is tonic's default too.
-pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Largest set of headers of a call: twice the longest credential.
 const MAX_HEADERS_BYTES: u32 = 16 * 1024;

@@ -210,6 +210,7 @@ async fn a_stop_tells_watchers_first_and_lets_calls_in_flight_finish() {
     assert_eq!(seen(watch.next().await), Some(ServingStatus::NotServing));
     let end = tokio::time::timeout(Duration::from_secs(10), watch.next()).await;
     assert_eq!(seen(end.expect("a watch ends with the drain")), None);
+    tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(!running.ended.is_finished());
 
     running.finish.notify_one();

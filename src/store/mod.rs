@@ -30,7 +30,7 @@ pub use crate::memory::{Block, BlockCause};
 pub use change::{Announcement, Change, Expect, ReplayKey, ReplayRecord, Write};
 pub use read::{CandidatePage, MemoryPage, Place, PlaceRequest, Position, Range, Reach, SearchRead, View, ViewRequest};
 pub use recorded::Recorded;
-pub use sqlite::{LedgerCounts, OpenError, Sqlite, SqliteOptions};
+pub use sqlite::{Inspection, LedgerCounts, LedgerSize, OpenError, Sqlite, SqliteOptions};
 
 use crate::memory::{Candidate, CandidateId, Judgement, Memory, MemoryId, PolicyVersion, Text, Time, Version};
 
@@ -123,6 +123,10 @@ pub trait Store: Send + Sync + 'static {
     /// Erases candidates that have lapsed at `now` and outcomes that are kept no longer, up to `limit` of each; how
     /// many rows went. They are treated as gone already; this makes their text so.
     async fn tidy(&self, now: Time, limit: u32) -> Result<u64, Error>;
+
+    /// Removes up to `limit` of the decisions that were made before an instant, oldest first, and nothing else; how
+    /// many went.
+    async fn prune(&self, before: Time, limit: u32) -> Result<u64, Error>;
 
     /// A keyed digest over length-prefixed parts: equality without the text. `domain` keeps uses apart.
     fn digest(&self, domain: &'static str, parts: &[&[u8]]) -> [u8; 32];

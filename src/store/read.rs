@@ -65,6 +65,8 @@ pub struct View {
 pub struct PlaceRequest {
     /// Where.
     pub address: Address,
+    /// Under which name blocks of a reference are looked up: the key, or for facts under ids of their own, their kind.
+    pub blocked_as: Key,
     /// Whose rows parents may be: the subject's own and shared ones.
     pub reach: Reach,
     /// The source's reference and the references of its lineage; empty ones are left out.

@@ -1,9 +1,35 @@
 //! Black-box tests: the service over a real socket, by the generated clients.
 
-#![expect(clippy::unwrap_used, reason = "a call that fails where it must not panics")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what is not as promised panics")]
 
+mod account;
+mod bad_input;
+mod bad_reads;
+mod bad_writes;
+mod budget;
+mod candidates;
+mod deleted;
+mod discovery;
 mod first;
+mod foreign;
+mod grants;
 mod harness;
+mod hidden;
+mod isolation;
+mod lists;
+mod methods;
+mod nominees;
+mod places;
+mod raw_bytes;
+mod reading;
+mod replay;
 mod requests;
+mod seeds_conflicts;
+mod seeds_limits;
+mod seeds_writes;
 mod text;
 mod text_oracle;
+mod trust;
+mod versions;
+mod write_gate;
+mod write_masks;

@@ -1,11 +1,12 @@
 //! Requests to vary, each valid as it is made here.
 
+use prost_types::Timestamp;
 use recall_gate::api::proto::{
-    CaptureRequest, Consent, ConsentState, Context, CorrectRequest, DeleteRequest, Evidence, GeneralContext, Level,
-    MemoryAddress, MemoryName, Nomination, ProjectContext, Query, RecallRequest, RecallResponse, RestoreRequest, Scope,
-    Source, TaskContext, TextMode, TextQuery, Verdict, context, memory_name,
+    AllQuery, CaptureRequest, Consent, ConsentState, Context, CorrectRequest, DeleteRequest, Evidence, GeneralContext,
+    Level, MemoryAddress, MemoryName, Nomination, ProjectContext, Query, Reason, RecallRequest, RecallResponse,
+    RestoreRequest, Scope, Source, TaskContext, TextMode, TextQuery, Verdict, context, memory_name,
 };
-use tonic::Status;
+use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
 pub(crate) fn general() -> Scope {
@@ -147,4 +148,31 @@ pub(crate) fn bad_fields(status: &Status) -> Vec<String> {
     let mut fields: Vec<String> = details.field_violations.into_iter().map(|violation| violation.field).collect();
     fields.sort();
     fields
+}
+
+/// That many seconds since 1970.
+#[expect(clippy::unnecessary_wraps, reason = "the fields of requests and replies are optional")]
+pub(crate) fn time(seconds: i64) -> Option<Timestamp> {
+    Some(Timestamp { seconds, nanos: 0 })
+}
+
+/// The names of a write's reasons, without their prefix.
+pub(crate) fn why(reasons: &[i32]) -> Vec<&'static str> {
+    let name = |reason: &i32| Reason::try_from(*reason).unwrap().as_str_name().trim_start_matches("REASON_");
+    reasons.iter().map(name).collect()
+}
+
+/// One key for `converse`, in no project.
+pub(crate) fn key(key: &str) -> RecallRequest {
+    recalling(in_general(), keys(&[key]))
+}
+
+/// Everything in no project, for `converse`.
+pub(crate) fn everything() -> RecallRequest {
+    recalling(in_general(), Query { all: Some(AllQuery {}), ..Query::default() })
+}
+
+/// Who failed a call, and why.
+pub(crate) fn refusal(status: &Status) -> (Code, String) {
+    (status.code(), error_reason(status))
 }

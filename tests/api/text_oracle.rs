@@ -18,7 +18,7 @@ enum Hidden {
     Deleted,
     Expired,
     NotYetValid,
-    ConsentWithdrawn,
+    WithoutConsent,
     ConsentForAnotherPurpose,
     Held,
     /// For control.
@@ -33,14 +33,10 @@ const ALL: [Hidden; 10] = [
     Hidden::Deleted,
     Hidden::Expired,
     Hidden::NotYetValid,
-    Hidden::ConsentWithdrawn,
+    Hidden::WithoutConsent,
     Hidden::ConsentForAnotherPurpose,
     Hidden::Held,
 ];
-
-fn consent(state: ConsentState, purposes: &[&str]) -> Consent {
-    Consent { state: state.into(), purposes: purposes.iter().map(|name| (*name).to_owned()).collect() }
-}
 
 fn instant(seconds: i64) -> prost_types::Timestamp {
     prost_types::Timestamp { seconds, nanos: 0 }
@@ -63,8 +59,11 @@ async fn hide(service: &Service, subject: &str, hidden: Hidden, value: &str) {
         Hidden::AboveTheCeiling => request.sensitivity = Sensitivity::Restricted.into(),
         Hidden::Expired => request.expire_time = Some(instant(service.now_seconds() + 10)),
         Hidden::NotYetValid => request.valid_from_time = Some(instant(service.now_seconds() + 1000)),
-        Hidden::ConsentWithdrawn => request.consent = Some(consent(ConsentState::Withdrawn, &[])),
-        Hidden::ConsentForAnotherPurpose => request.consent = Some(consent(ConsentState::Granted, &["draft"])),
+        Hidden::WithoutConsent => request.consent = None,
+        Hidden::ConsentForAnotherPurpose => {
+            let purposes = vec!["draft".to_owned()];
+            request.consent = Some(Consent { state: ConsentState::Granted.into(), purposes });
+        }
         Hidden::Held => {
             request.source = Some(source("retrieved_document", "page 7"));
             request.evidence = Evidence::None.into();

@@ -200,3 +200,26 @@ fn nothing_is_put_off() {
     let faults = loose_ends(&[sources("src").unwrap(), sources("tests").unwrap()].concat());
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
+
+/// The tests that the page of invariants names, as far as they are nowhere in the sources.
+fn missing_guards(page: &str, sources: &[Source]) -> Vec<String> {
+    let named = page
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|name| name.starts_with('i') && name.contains('_') && !name.contains('…'));
+    let there = |name: &str| {
+        let (function, promise) = (format!("fn {name}("), format!("        {name},"));
+        sources.iter().any(|source| source.text.contains(&function) || source.text.contains(&promise))
+    };
+    named.filter(|name| !there(name)).map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn every_guard_of_an_invariant_that_is_named_is_there() {
+    let sources = [sources("src").unwrap(), sources("tests").unwrap()].concat();
+    let page = include_str!("../../docs/invariants.md");
+    assert!(page.matches("`i").count() > 30);
+    assert_eq!(missing_guards(page, &sources), [""; 0]);
+    assert_eq!(missing_guards("| `i99_nobody_wrote_this` | `I1` |", &sources), ["i99_nobody_wrote_this"]);
+}

@@ -178,6 +178,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "opentelemetry_sdk::propagation",
             "prost",
             "prost_types",
+            "rustix::fs::statvfs",
             "thiserror",
             "tokio",
             "tokio_stream",
@@ -226,6 +227,7 @@ pub(crate) const EXCEPTIONS: &[(&str, &[&str], &str)] = &[
         "a client of the service",
     ),
     ("src/cli/health.rs", &["api::proto", "tonic"], "a client of the service"),
+    ("src/cli/ledger.rs", &["prost_types::Timestamp"], "writes instants as RFC 3339 has them"),
 ];
 
 /// What is named only below these places, whatever a layer knows.

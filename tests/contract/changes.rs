@@ -247,6 +247,7 @@ pub(crate) async fn i14_a_block_is_met_at_every_scope_by_reference_and_key_or_by
     let ask = async |owner: Owner, level: Level, name: &str, references: &[&str], parents: &[MemoryId]| {
         let request = PlaceRequest {
             address: world.address(owner, level, name),
+            blocked_as: key(name),
             reach: world.reach("ann"),
             references: references.iter().map(|reference| text(reference)).collect(),
             parents: parents.to_vec(),
@@ -287,6 +288,7 @@ pub(crate) async fn i14_unblocking_lifts_a_deletion_and_nothing_else(world: Worl
     world.commit(change).await.unwrap();
     let request = PlaceRequest {
         address: world.address(own("ann"), Level::General, "k"),
+        blocked_as: key("k"),
         reach: world.reach("ann"),
         references: vec![text("r")],
         parents: Vec::new(),

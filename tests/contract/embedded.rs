@@ -9,7 +9,7 @@ use recall_gate::memory::{Level, Memory};
 use recall_gate::store::{CommitError, Error, OpenError, Range, Sqlite, SqliteOptions, Store, Write};
 use tokio::task::JoinSet;
 
-use crate::fixture::{World, contended, text};
+use crate::fixture::{World, at, contended, text};
 
 async fn refusal(path: &Path) -> OpenError {
     Sqlite::open(path, SqliteOptions::default()).await.err().unwrap()
@@ -118,6 +118,30 @@ async fn i06_what_was_answered_is_there_after_the_process_is_gone() {
     assert_eq!(page.revisions[0].revision.0, 20);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_a_full_database_removing_old_decisions_makes_room_for_new_ones() {
+    let mut world = World::sqlite().await;
+    world.store.close().await;
+    let options = SqliteOptions { max_pages: Some(200), ..SqliteOptions::default() };
+    world.store = Arc::new(Sqlite::open(world.path(), options).await.unwrap());
+    let decide = |micros| {
+        let mut change = world.change();
+        change.judgement.decide_time = at(micros);
+        change.judgement.grants = vec!["x".repeat(10_000)];
+        world.commit(change)
+    };
+    let mut made = 0;
+    while decide(made).await.is_ok() {
+        made += 1;
+    }
+    assert!(made > 20, "{made}");
+    assert!(matches!(decide(made).await, Err(CommitError::Store(Error::Unavailable(_)))));
+    assert_eq!(world.store.prune(at(10), 100).await.unwrap(), 10);
+    for more in 0..10 {
+        decide(made + more).await.unwrap();
+    }
+}
+
 /// A database that has no room for a large value, and a group that a writer from outside holds up.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_database_fails_the_whole_group_and_the_next_one_works() {
@@ -192,4 +216,21 @@ async fn an_error_that_leaves_the_transaction_open_fails_its_group_and_the_next_
         world.put(&world.memory(&format!("after {round}"))).await;
         assert_eq!(world.number("SELECT count(*) FROM memories WHERE tenant = $1").await, round);
     }
+}
+
+#[tokio::test]
+async fn a_closed_database_is_one_file() {
+    let world = World::sqlite().await;
+    world.put(&world.memory("k")).await;
+    world.store.close().await;
+    let log = world.directory().join("memories.db-wal");
+    assert!(!log.exists() || std::fs::metadata(&log).unwrap().len() == 0);
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["memories.db", "memories.db.digest-key"] {
+        std::fs::copy(world.directory().join(name), copy.path().join(name)).unwrap();
+    }
+    let copied = Sqlite::open(copy.path().join("memories.db"), SqliteOptions::default()).await.unwrap();
+    let request = world.ask("ann", recall_gate::memory::Level::General);
+    let request = recall_gate::store::ViewRequest { all: true, ..request };
+    assert_eq!(copied.view(&request).await.unwrap().memories.len(), 1);
 }

@@ -50,6 +50,7 @@ pub(crate) async fn i02_no_read_shows_another_tenant_or_subject(world: World) {
         }
         let request = PlaceRequest {
             address: memory.address.clone(),
+            blocked_as: memory.address.key.clone(),
             reach: reach.clone(),
             references: vec![text("message 17")],
             parents: vec![memory.id],

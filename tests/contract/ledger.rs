@@ -1,7 +1,7 @@
 //! What is recorded and kept.
 
 use recall_gate::memory::{
-    Attributes, Disposition, Level, Nominator, PolicyVersion, PrincipalId, Receipt, Subject, Verdict,
+    Attributes, Disposition, Level, Nominator, PolicyVersion, PrincipalId, Receipt, Subject, Time, Verdict,
 };
 use recall_gate::store::{CommitError, Error, Range, Store, Write};
 use sqlx::Row;
@@ -123,6 +123,37 @@ pub(crate) async fn an_outcome_is_kept_once_until_it_has_expired(world: World) {
     assert_eq!(found.expire_time, at(200));
 }
 
+pub(crate) async fn decisions_made_before_an_instant_go_oldest_first_and_nothing_else(world: World) {
+    // Long before those of other tests: this crosses tenants.
+    for micros in [30, 10, 20, 40, 21] {
+        let mut change = world.change();
+        change.writes = vec![Write::Memory(Box::new(world.memory(&format!("k{micros}"))))];
+        change.judgement.decide_time = Time::from_micros(micros);
+        world.commit(change).await.unwrap();
+    }
+    let (kept, record) = world.replay(uuid());
+    let mut change = world.change();
+    change.replay = Some((kept.clone(), record));
+    world.commit(change).await.unwrap();
+    world.hold(&world.candidate("held")).await;
+    let before = world.rows().await;
+    let decisions = "SELECT count(*) FROM decisions WHERE tenant = $1";
+    let oldest = "SELECT min(decide_time) FROM decisions WHERE tenant = $1";
+
+    assert_eq!(world.store.prune(Time::from_micros(10), 100).await.unwrap(), 0, "the bound itself stays");
+    assert_eq!(world.store.prune(Time::from_micros(30), 0).await.unwrap(), 0);
+    assert_eq!(world.rows().await, before);
+    assert_eq!(world.store.prune(Time::from_micros(30), 2).await.unwrap(), 2);
+    assert_eq!(world.number(oldest).await, 21);
+    assert_eq!(world.store.prune(Time::from_micros(30), 2).await.unwrap(), 1);
+    assert_eq!(world.store.prune(Time::from_micros(30), 2).await.unwrap(), 0);
+    assert_eq!(world.number(oldest).await, 30);
+    assert_eq!(world.number(decisions).await, before[9] - 3);
+    let after = world.rows().await;
+    assert_eq!(after[..9], before[..9], "nothing but decisions has gone");
+    assert!(world.store.replay(&kept, at(0)).await.unwrap().is_some());
+}
+
 pub(crate) async fn a_policy_is_kept_once(world: World) {
     let version = PolicyVersion([9; 32]);
     world.store.keep_policy(version, "first", at(0)).await.unwrap();
@@ -159,6 +190,7 @@ pub(crate) async fn a_closed_store_answers_unavailable(world: World) {
     ));
     let refused = world.commit(world.change()).await.unwrap_err();
     assert!(matches!(refused, CommitError::Store(Error::Unavailable(_))));
+    assert!(matches!(world.store.prune(at(0), 1).await, Err(Error::Unavailable(_))));
     let refused = world.store.keep_policy(PolicyVersion([1; 32]), "p", at(0)).await;
     assert!(matches!(refused, Err(Error::Unavailable(_))));
 }

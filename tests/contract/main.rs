@@ -9,6 +9,7 @@ mod changes;
 mod embedded;
 mod fixture;
 mod groups;
+mod inspection;
 mod isolation;
 mod ledger;
 mod model;
@@ -80,6 +81,7 @@ promises! {
         a_decision_never_holds_a_key_that_is_text,
         a_kept_outcome_comes_back_for_its_own_caller_and_method_until_it_expires,
         an_outcome_is_kept_once_until_it_has_expired,
+        decisions_made_before_an_instant_go_oldest_first_and_nothing_else,
         a_policy_is_kept_once,
         digests_and_tokens_outlive_the_process,
         a_closed_store_answers_unavailable,

@@ -177,6 +177,7 @@ pub(crate) async fn a_place_holds_what_a_write_judges(world: World) {
     }
     let mut request = PlaceRequest {
         address: current.address.clone(),
+        blocked_as: current.address.key.clone(),
         reach: world.reach("ann"),
         references: vec![text("message 17"), Text::default()],
         parents: vec![parent.id, shared_parent.id, MemoryId(uuid())],
@@ -396,6 +397,7 @@ pub(crate) async fn a_place_tells_of_a_lineage_that_leads_back_however_far(world
     let leads_back = async |parent: &Memory| {
         let request = PlaceRequest {
             address: root.address.clone(),
+            blocked_as: root.address.key.clone(),
             reach: world.reach("ann"),
             references: Vec::new(),
             parents: vec![parent.id],

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a rule that is broken panics")]
 
 mod fixture;
+mod misfits;
 mod properties;
 mod recall_gates;
 mod selection;

@@ -1,8 +1,8 @@
 //! Selection: precedence, withholding, rank and budget; nomination closed over keys.
 
 use recall_gate::memory::{
-    Budget, DerivedStoreId, Evidence, Key, KindName, Level, Memory, MemoryId, Nomination, Nominator, Owner, ProjectId,
-    Reason, State, Subject, Trust, Verdict, Version,
+    Budget, Confidence, DerivedStoreId, Evidence, Key, KindName, Level, Memory, MemoryId, Nomination, Nominator, Owner,
+    ProjectId, Reason, State, Subject, Trust, Verdict, Version,
 };
 use recall_gate::policy::{MAX_ALL, RecallInput, Recalled, recall};
 use uuid::Uuid;
@@ -161,9 +161,13 @@ fn scores_order_within_their_ranking_and_rankings_merge_by_rank() {
     let memories: Vec<Memory> =
         ["style", "language", "tone"].iter().zip(1..).map(|(key, id)| memory(id, project(), mine(), key)).collect();
     let mut query = asking(&[]);
-    // By score alone the second store would win; by rank 1 is first in one and second in the other.
-    query.nominations = vec![nominate(1, 0.2, "a"), nominate(2, 0.1, "a"), nominate(3, 900.0, "b")];
-    assert_eq!(accepted(&run(&Setting::default(), &query, &memories)), [1, 3, 2]);
+    // By score alone 3 would win; by rank 2 is second in one ranking and first in the other.
+    query.nominations =
+        vec![nominate(3, 900.0, "a"), nominate(2, 0.1, "a"), nominate(2, 0.3, "b"), nominate(1, 0.2, "b")];
+    assert_eq!(accepted(&run(&Setting::default(), &query, &memories)), [2, 3, 1]);
+    // Without the second ranking it is not.
+    query.nominations.truncate(2);
+    assert_eq!(accepted(&run(&Setting::default(), &query, &memories)), [3, 2]);
     query.nominations = vec![nominate(2, f64::MIN_POSITIVE, "a"), nominate(1, -1.0, "a")];
     assert_eq!(accepted(&run(&Setting::default(), &query, &memories)), [2, 1]);
 }
@@ -174,7 +178,14 @@ fn ties_are_broken_by_precedence_then_newer_then_confidence_then_key() {
     let mut newer = memory(2, Level::General, mine(), "tone");
     newer.update_time = at(-50);
     let narrow = memory(3, project(), mine(), "style");
-    assert_eq!(accepted(&run(&Setting::default(), &everything(), &[wide, newer, narrow])), [3, 2, 1]);
+    let mut surer = memory(4, Level::General, mine(), "accent");
+    surer.confidence = Confidence::value(0.9);
+    let mut unsure = memory(5, Level::General, mine(), "aaa");
+    unsure.confidence = Confidence::value(0.8);
+    let mut as_sure = memory(6, Level::General, mine(), "zzz");
+    as_sure.confidence = Confidence::value(0.9);
+    let memories = [unsure, as_sure, wide, newer, surer, narrow];
+    assert_eq!(accepted(&run(&Setting::default(), &everything(), &memories)), [3, 2, 1, 4, 6, 5]);
 }
 
 #[test]

@@ -52,11 +52,11 @@ const DELETED_LATER: Lay = |m| {
 const QUARANTINED: Lay = |m| m.state = State::Quarantined;
 const FORGOTTEN: Lay = |m| m.state = State::Forgotten;
 
-/// What lies there, by which call, confirmed or not, and what becomes of it.
 type Row = (Option<Lay>, Act, bool, Outcome, &'static [Reason], Succession);
 
+/// What lies there, by which call, confirmed or not, and what becomes of it.
 const TABLE: &[Row] = {
-    use Act::{Capture, Replace};
+    use Act::{Capture, Confirm, ConfirmAndReplace, Replace};
     use Outcome::{Activated, Duplicate, Held};
     use Succession::{Confirms, New, Replaces};
     &[
@@ -81,6 +81,16 @@ const TABLE: &[Row] = {
         (Some(QUARANTINED), Capture, true, Held, &[Reason::Quarantined], Replaces),
         (Some(QUARANTINED), Replace, true, Held, &[Reason::Quarantined], Replaces),
         (Some(QUARANTINED), Capture, false, Held, &[Reason::Quarantined], Replaces),
+        (None, Confirm, true, Activated, &[], New),
+        (Some(EXPIRED), Confirm, true, Activated, &[], Replaces),
+        (Some(SAME), Confirm, true, Duplicate, &[], Replaces),
+        (Some(SAME_INFERRED), Confirm, true, Activated, &[], Confirms),
+        (Some(INFERRED), Confirm, true, Activated, &[], Replaces),
+        (Some(CONFIRMED), Confirm, true, Held, &[Reason::ConflictsWithCurrent], Replaces),
+        (Some(CONFIRMED), ConfirmAndReplace, true, Activated, &[], Replaces),
+        // The candidate was observed before the deletion, and is confirmed after it.
+        (Some(DELETED_LATER), Confirm, true, Activated, &[], New),
+        (Some(QUARANTINED), ConfirmAndReplace, true, Held, &[Reason::Quarantined], Replaces),
     ]
 };
 
@@ -92,7 +102,10 @@ fn each_row_of_the_table_says_what_it_says() {
             lay(&mut memory);
             memory
         });
-        let offer = if *confirmed { offer() } else { unconfirmed() };
+        let mut offer = if *confirmed { offer() } else { unconfirmed() };
+        if let Some(current) = current.as_ref().filter(|_| *confirmed) {
+            offer.kind = current.kind.clone();
+        }
         let decision = decide(*act, &offer, current.as_ref());
         assert_eq!((decision.outcome, decision.reasons.as_slice()), (*outcome, *reasons), "row {row}");
         if decision.outcome == Outcome::Activated {
@@ -309,4 +322,62 @@ fn the_subjects_word_does_not_count_for_what_is_shared() {
     assert_eq!(decide(Act::Capture, &shared, None).reasons, [Reason::EvidenceTooWeak]);
     shared.evidence = Evidence::OperatorVerified;
     assert_eq!(decide(Act::Capture, &shared, None).outcome, Outcome::Activated);
+}
+
+#[test]
+fn what_is_derived_from_a_projects_shared_memories_stays_among_its_members() {
+    let elsewhere = Level::Project(recall_gate::memory::ProjectId::new("p2").unwrap());
+    for (parent, target, allowed) in [
+        (crate::fixture::project(), crate::fixture::project(), true),
+        (crate::fixture::project(), crate::fixture::task(), true),
+        (Level::General, crate::fixture::project(), true),
+        (crate::fixture::project(), Level::General, false),
+        (crate::fixture::project(), elsewhere, false),
+        (crate::fixture::task(), crate::fixture::project(), false),
+    ] {
+        let parents = [memory(7, parent, Owner::SHARED, "language")];
+        let mut shared = Offer { evidence: Evidence::OperatorVerified, ..offer() };
+        shared.address.owner = Owner::SHARED;
+        shared.address.level = target;
+        shared.source.parents = vec![parents[0].id];
+        let decision = write(&policy(), Act::Capture, &shared, Standing { parents: &parents, ..EMPTY }, NOW);
+        let expected: &[Reason] = if allowed { &[] } else { &[Reason::AudienceNotAllowed] };
+        assert_eq!(decision.reasons, expected);
+    }
+}
+
+#[test]
+fn confirming_by_a_capture_makes_the_act_the_source_of_what_is_there_and_keeps_both_as_lineage() {
+    let mut there = there();
+    SAME_INFERRED(&mut there);
+    there.source = from("model_inference");
+    there.source.parents = vec![MemoryId(Uuid::from_u128(7))];
+    there.lineage_trust = Trust::Untrusted;
+    let mut unsourced = Offer { kind: KindName::new("loose").unwrap(), ..offer() };
+    unsourced.source.kind = None;
+    unsourced.source.reference = Text::new("message-9".to_owned());
+    let decision = decide(Act::Capture, &unsourced, Some(&there));
+    assert_eq!((decision.outcome, decision.succession), (Outcome::Activated, Succession::Confirms));
+    let settled = decision.settled.unwrap();
+    assert_eq!(settled.source.kind, SourceKindName::new("user_confirmation").ok());
+    assert_eq!(settled.source.reference, there.source.reference);
+    assert_eq!(settled.source.parents, there.source.parents);
+    assert_eq!(settled.source.parent_references, [Text::new("message-9".to_owned())]);
+    assert_eq!((settled.lineage_trust, settled.confidence), (Trust::Verified, Confidence::ONE));
+}
+
+#[test]
+fn no_held_fact_is_a_dead_end_for_who_may_confirm_it() {
+    let no_lineage = Offer { source: from("model_inference"), ..offer() };
+    assert_eq!(decide(Act::Confirm, &no_lineage, None).outcome, Outcome::Activated);
+    let mut parent = memory(7, Level::General, mine(), "language");
+    parent.state = State::Deleted;
+    parent.update_time = at(-5);
+    let mut derived = offer();
+    derived.source.parents = vec![parent.id];
+    let parents = [parent];
+    let standing = Standing { parents: &parents, ..EMPTY };
+    assert_eq!(write(&policy(), Act::Confirm, &derived, standing, NOW).reasons, [Reason::SourceRevoked]);
+    let knowingly = Offer { accept_revoked: true, ..derived };
+    assert_eq!(write(&policy(), Act::Confirm, &knowingly, standing, NOW).outcome, Outcome::Activated);
 }

@@ -52,12 +52,13 @@ pub(super) fn consent(
         proto::ConsentState::NotApplicable => {
             Err(faults.add(path.field("state"), "must not be NOT_APPLICABLE: that is for shared memories alone"))
         }
-        proto::ConsentState::Unspecified | proto::ConsentState::Unset | proto::ConsentState::Withdrawn
-            if !none_named =>
-        {
+        // Where the fact is in force already, a capture changes nothing, and a withdrawal would go unheard.
+        proto::ConsentState::Withdrawn => {
+            Err(faults.add(path.field("state"), "must not be WITHDRAWN: a capture gives consent and takes none back"))
+        }
+        proto::ConsentState::Unspecified | proto::ConsentState::Unset if !none_named => {
             Err(faults.add(named_path, "must be empty unless the state is GRANTED"))
         }
         proto::ConsentState::Unspecified | proto::ConsentState::Unset => Ok(Consent::Unset),
-        proto::ConsentState::Withdrawn => Ok(Consent::Withdrawn),
     }
 }

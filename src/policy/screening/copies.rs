@@ -61,7 +61,7 @@ pub(super) fn forms(text: &str) -> Vec<Form> {
     forms
 }
 
-/// Compatibility forms become plain ones (`ｐ` is `p`), and marks on letters that do not have them go.
+/// Compatibility forms become plain ones (`ｐ` is `p`), and marks on letters go.
 fn fold(text: &str, invisible: Invisible) -> Form {
     let mut form = Form { text: String::with_capacity(text.len()), origins: Vec::new() };
     let mut rest = text.char_indices().peekable();
@@ -83,7 +83,7 @@ fn fold(text: &str, invisible: Invisible) -> Form {
             cluster.push(mark);
             end = at + mark.len_utf8();
         }
-        form.push(cluster.nfkc().filter(|plain| !is_mark(*plain)), start..end);
+        form.push(cluster.nfkd().filter(|plain| !is_mark(*plain)), start..end);
     }
     form
 }
@@ -128,7 +128,8 @@ mod tests {
         assert_eq!(texts("ｐａｓｓ"), ["ｐａｓｓ", "pass"]);
         assert_eq!(texts("a\u{336}b\u{fe0f}"), ["a\u{336}b\u{fe0f}", "ab", "ab "]);
         assert_eq!(texts("x\u{e0061}\u{e0062}"), ["x\u{e0061}\u{e0062}", "x", "x ab"]);
-        assert_eq!(texts("e\u{301}"), ["e\u{301}", "\u{e9}"]);
+        assert_eq!(texts("e\u{301}"), ["e\u{301}", "e"]);
+        assert_eq!(texts("\u{e9}"), ["\u{e9}", "e"]);
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) async fn met(
         .bind(request.address.owner.as_str())
         .bind(request.reach.subject.as_str())
         .bind(hexes(&references))
-        .bind(hexes(&[key.key(tenant, request.address.key.as_str()), Vec::new()]))
+        .bind(hexes(&[key.key(tenant, request.blocked_as.as_str()), Vec::new()]))
         .bind(ids(request.parents.iter().map(|id| id.0)))
         .fetch_all(connection)
         .await?;
@@ -52,6 +52,7 @@ pub(super) async fn met(
         .collect()
 }
 
+/// Blocks the reference with the key and, of a memory, every reference that one of its versions came from.
 pub(super) async fn insert(
     connection: &mut Connection,
     digest_key: &DigestKey,
@@ -62,6 +63,10 @@ pub(super) async fn insert(
 ) -> Result<(), Fault> {
     const SQL: &str = "INSERT INTO blocks (tenant, owner, reference_digest, key_digest, memory_id, cause, since, key_id) \
                        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
+    const EARLIER: &str = "INSERT INTO blocks (tenant, owner, reference_digest, key_digest, memory_id, cause, since, \
+                           key_id) SELECT tenant, owner, reference_digest, $4, memory_id, $5, $6, $7 \
+                           FROM lineage WHERE tenant = $1 AND owner = $2 AND memory_id = $3 AND relation = $8 \
+                           ON CONFLICT DO NOTHING";
     let reference_digest =
         if reference.is_empty() { Vec::new() } else { digest_key.reference(tenant, reference.expose()) };
     query(SQL)
@@ -73,6 +78,18 @@ pub(super) async fn insert(
         .bind(codes::of_cause(block.cause))
         .bind(block.since.micros())
         .bind(digest_key.id())
+        .execute(&mut *connection)
+        .await?;
+    let Some(memory_id) = block.memory_id else { return Ok(()) };
+    query(EARLIER)
+        .bind(tenant.as_str())
+        .bind(block.owner.as_str())
+        .bind(memory_id.0)
+        .bind(digest_key.key(tenant, key.as_str()))
+        .bind(codes::of_cause(block.cause))
+        .bind(block.since.micros())
+        .bind(digest_key.id())
+        .bind(codes::RELATION_SOURCE)
         .execute(connection)
         .await?;
     Ok(())

@@ -5,6 +5,7 @@
 
 mod error;
 mod files;
+mod inspect;
 mod open;
 mod writer;
 
@@ -51,8 +52,9 @@ use sqlx::sqlite::{SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
 
 use self::error::{closed, meaning};
+pub use self::inspect::{Inspection, LedgerSize};
 pub use self::open::{OpenError, SqliteOptions};
-use self::writer::{Counts, Order};
+use self::writer::{Counts, Erase, Order};
 use super::digest::DigestKey;
 use super::fault::Fault;
 use super::{
@@ -115,6 +117,12 @@ impl Sqlite {
             Ok(found)
         });
         unit.await.map_err(|error| Error::Corrupt(Box::new(error)))?.map_err(meaning)
+    }
+
+    async fn erase(&self, what: Erase, limit: u32) -> Result<u64, Error> {
+        let (answer, answered) = oneshot::channel();
+        self.orders.send(Order::Erase { what, limit, answer }).await.map_err(|_| closed())?;
+        answered.await.map_err(|_| closed())?
     }
 }
 
@@ -197,9 +205,11 @@ impl Store for Sqlite {
     }
 
     async fn tidy(&self, now: Time, limit: u32) -> Result<u64, Error> {
-        let (answer, answered) = oneshot::channel();
-        self.orders.send(Order::Tidy { now, limit, answer }).await.map_err(|_| closed())?;
-        answered.await.map_err(|_| closed())?
+        self.erase(Erase::Lapsed(now), limit).await
+    }
+
+    async fn prune(&self, before: Time, limit: u32) -> Result<u64, Error> {
+        self.erase(Erase::Decisions(before), limit).await
     }
 
     fn digest(&self, domain: &'static str, parts: &[&[u8]]) -> [u8; 32] {
@@ -222,11 +232,12 @@ impl Store for Sqlite {
     }
 
     async fn close(&self) {
+        // Whoever closes last writes the log back into the file, and only the writer may write.
+        self.readers.close().await;
         let (closer, done) = oneshot::channel();
         if self.orders.send(Order::Close(closer)).await.is_ok() {
             // The writer has unlocked the file by then; that it is gone already is as good.
             let _ = done.await;
         }
-        self.readers.close().await;
     }
 }

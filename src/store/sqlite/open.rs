@@ -1,11 +1,14 @@
 //! Opening a database file: lock, schema, digest key, connections.
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::ConnectOptions;
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{ConnectOptions, query_scalar};
 
 use super::{files, queries, writer};
 use crate::store::digest::DigestKey;
@@ -72,6 +75,16 @@ pub enum OpenError {
         /// The newest that this version knows.
         known: i64,
     },
+    /// Nobody has brought it up to date, and whoever only reads cannot.
+    #[error(
+        "the database has schema {found}, and this version of the service wants {known}: start `serve` on it first"
+    )]
+    SchemaOlder {
+        /// The schema of the database; 0: none.
+        found: i64,
+        /// The one that is wanted.
+        known: i64,
+    },
     /// A migration failed, or one that had been applied has been changed since.
     #[error("the schema could not be brought up to date")]
     Schema(#[source] MigrateError),
@@ -116,6 +129,11 @@ fn writing(path: &Path, options: &SqliteOptions) -> SqliteConnectOptions {
     }
 }
 
+/// How whoever changes nothing connects. Makes no database where there is none.
+pub(super) fn reading(path: &Path) -> SqliteConnectOptions {
+    common(path).read_only(true).pragma("query_only", "ON")
+}
+
 async fn readers(path: &Path, options: &SqliteOptions) -> Result<SqlitePool, sqlx::Error> {
     SqlitePoolOptions::new()
         .max_connections(options.readers.max(1))
@@ -123,7 +141,7 @@ async fn readers(path: &Path, options: &SqliteOptions) -> Result<SqlitePool, sql
         .test_before_acquire(false)
         .idle_timeout(None)
         .max_lifetime(None)
-        .connect_with(common(path).read_only(true).pragma("query_only", "ON"))
+        .connect_with(reading(path))
         .await
 }
 
@@ -162,8 +180,30 @@ pub(super) async fn open(path: PathBuf, options: SqliteOptions) -> Result<Opened
     Ok(Opened { writer: writer::Start { connection, connect, lock }, readers, key })
 }
 
+/// Whether the database has the schema of this version, for who must not change it.
+pub(super) async fn same_schema(connection: &mut SqliteConnection) -> Result<(), OpenError> {
+    let tables: i64 = query_scalar("SELECT count(*) FROM sqlite_schema WHERE name = '_sqlx_migrations'")
+        .fetch_one(&mut *connection)
+        .await?;
+    if tables == 0 {
+        return Err(OpenError::SchemaOlder { found: 0, known: known() });
+    }
+    let found: Option<i64> =
+        query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success").fetch_one(connection).await?;
+    let (found, known) = (found.unwrap_or_default(), known());
+    match found.cmp(&known) {
+        Ordering::Less => Err(OpenError::SchemaOlder { found, known }),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(OpenError::SchemaNewer { found, known }),
+    }
+}
+
+fn known() -> i64 {
+    MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default()
+}
+
 fn migration(error: MigrateError) -> OpenError {
-    let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
+    let known = known();
     match error {
         MigrateError::VersionMissing(found) if found > known => OpenError::SchemaNewer { found, known },
         error => OpenError::Schema(error),

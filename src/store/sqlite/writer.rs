@@ -1,6 +1,7 @@
 //! The writer: one task that owns the one connection that writes.
 //!
-//! It takes all orders that wait, applies each in a savepoint of its own, commits once, and answers only then.
+//! It takes all orders that wait, applies each in a savepoint of its own, commits once, and answers only then. What is
+//! to be erased goes after them in a transaction of its own, so that no caller waits for it or fails with it.
 //!
 //! Decision: the transaction is spoken as plain text, and sqlx's `Transaction` is not used. SQLite undoes a whole
 //! transaction by itself when the disk is full inside a savepoint; sqlx's counter of depth does not notice, loses
@@ -32,8 +33,17 @@ const QUEUE: usize = 1024;
 pub(super) enum Order {
     Commit { change: Box<Change>, body: Vec<u8>, answer: Answer<Recorded<Judgement>, CommitError> },
     KeepPolicy { version: PolicyVersion, document: String, now: Time, answer: Answer<(), Error> },
-    Tidy { now: Time, limit: u32, answer: Answer<u64, Error> },
+    Erase { what: Erase, limit: u32, answer: Answer<u64, Error> },
     Close(oneshot::Sender<()>),
+}
+
+/// What is to go.
+#[derive(Clone, Copy)]
+pub(super) enum Erase {
+    /// Candidates and outcomes that are over at that instant.
+    Lapsed(Time),
+    /// Decisions that were made before that instant.
+    Decisions(Time),
 }
 
 type Answer<T, E> = oneshot::Sender<Result<T, E>>;
@@ -72,7 +82,7 @@ enum Applied {
     Change(Box<Change>, Answer<Recorded<Judgement>, CommitError>),
     Refused(CommitError, Answer<Recorded<Judgement>, CommitError>),
     Policy(Answer<(), Error>),
-    Tidied(u64, Answer<u64, Error>),
+    Erased(u64, Answer<u64, Error>),
 }
 
 impl Applied {
@@ -82,7 +92,7 @@ impl Applied {
             Self::Change(change, answer) => drop(answer.send(Ok(Recorded::after_commit(change.judgement)))),
             Self::Refused(why, answer) => drop(answer.send(Err(why))),
             Self::Policy(answer) => drop(answer.send(Ok(()))),
-            Self::Tidied(rows, answer) => drop(answer.send(Ok(rows))),
+            Self::Erased(rows, answer) => drop(answer.send(Ok(rows))),
         }
     }
 
@@ -90,7 +100,7 @@ impl Applied {
         match self {
             Self::Change(_, answer) | Self::Refused(_, answer) => drop(answer.send(Err(why.into()))),
             Self::Policy(answer) => drop(answer.send(Err(why))),
-            Self::Tidied(_, answer) => drop(answer.send(Err(why))),
+            Self::Erased(_, answer) => drop(answer.send(Err(why))),
         }
     }
 }
@@ -100,9 +110,12 @@ impl Writer {
         let mut group = Vec::new();
         let mut closers = Vec::new();
         while orders.recv_many(&mut group, GROUP).await > 0 {
+            let erasures = group.extract_if(.., |order| matches!(order, Order::Erase { .. })).collect::<Vec<_>>();
             let work = group.extract_if(.., |order| !matches!(order, Order::Close(_))).collect::<Vec<_>>();
-            if !work.is_empty() {
-                self.commit(work).await;
+            for orders in [work, erasures] {
+                if !orders.is_empty() {
+                    self.commit(orders).await;
+                }
             }
             for order in group.drain(..) {
                 if let Order::Close(closer) = order {
@@ -141,7 +154,7 @@ impl Writer {
                 let rest = orders.filter_map(|order| match order {
                     Order::Commit { change, answer, .. } => Some(Applied::Change(change, answer)),
                     Order::KeepPolicy { answer, .. } => Some(Applied::Policy(answer)),
-                    Order::Tidy { answer, .. } => Some(Applied::Tidied(0, answer)),
+                    Order::Erase { answer, .. } => Some(Applied::Erased(0, answer)),
                     Order::Close(_) => None,
                 });
                 for one in applied.into_iter().chain(rest) {
@@ -172,10 +185,10 @@ impl Writer {
                     applied.push(Applied::Policy(answer));
                     queries::keep_policy(&mut self.connection, version, &document, now).await?;
                 }
-                Order::Tidy { now, limit, answer } => match queries::tidy(&mut self.connection, now, limit).await {
-                    Ok(rows) => applied.push(Applied::Tidied(rows, answer)),
+                Order::Erase { what, limit, answer } => match self.erase(what, limit).await {
+                    Ok(rows) => applied.push(Applied::Erased(rows, answer)),
                     Err(fault) => {
-                        applied.push(Applied::Tidied(0, answer));
+                        applied.push(Applied::Erased(0, answer));
                         return Err(fault);
                     }
                 },
@@ -184,6 +197,13 @@ impl Writer {
         }
         query("COMMIT").execute(&mut self.connection).await?;
         Ok(())
+    }
+
+    async fn erase(&mut self, what: Erase, limit: u32) -> Result<u64, Fault> {
+        match what {
+            Erase::Lapsed(now) => queries::tidy(&mut self.connection, now, limit).await,
+            Erase::Decisions(before) => queries::prune(&mut self.connection, before, limit).await,
+        }
     }
 
     /// Begins. A connection that is broken, or that an earlier failure has left inside a transaction, is replaced.

@@ -53,7 +53,8 @@ pub(super) fn bad() -> Vec<Row<proto::CaptureRequest>> {
     rows.push(row("consent.state", |r| consent(r).state = proto::ConsentState::NotApplicable.into()));
     rows.extend(rows::purposes("consent.purposes", |r| &mut consent(r).purposes));
     rows.push(row("consent.purposes", |r| consent(r).purposes.clear()));
-    for state in [proto::ConsentState::Unspecified, proto::ConsentState::Unset, proto::ConsentState::Withdrawn] {
+    rows.push(row("consent.state", |r| consent(r).state = proto::ConsentState::Withdrawn.into()));
+    for state in [proto::ConsentState::Unspecified, proto::ConsentState::Unset] {
         rows.push(row("consent.purposes", move |r| consent(r).state = state.into()));
     }
     rows.push(row("consent", |r: &mut Request| {

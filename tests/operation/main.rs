@@ -1,0 +1,8 @@
+//! The program while it runs: its policy read anew, its ledger measured and pruned, calls in flight.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod in_flight;
+mod ledger;
+mod policy;
+mod program;

@@ -1,0 +1,25 @@
+//! The program as an operator meets it: the binary in a process of its own, on a loopback port and a temporary folder.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod callers;
+mod canaries;
+mod commands;
+mod console;
+mod copying;
+mod crashes;
+mod database;
+mod identity;
+mod program;
+mod readme;
+mod serving;
+mod settings;
+mod starting;
+mod stopping;
+mod system_calls;

@@ -1,0 +1,203 @@
+//! The commands of the README, run as they stand there.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::console::{Block, Step, blocks, ids, is_as_promised, masked};
+use crate::program::{BINARY, Running, Service, eventually};
+
+const ADDRESS: &str = "127.0.0.1:7437";
+const CARGO: &str = "cargo run --release --";
+const MARK: &str = "@@ end of step, exit code ";
+
+/// What a README may use beside the program itself, and what of it says its version.
+const TOOLS: [(&str, &str); 2] = [("grpcurl", "-version"), ("buf", "--version")];
+
+/// Where `tests/run` puts the tools: `tools/bin` below cargo's target directory, in which the binary lies too.
+fn tool_folder() -> PathBuf {
+    let target = Path::new(BINARY).ancestors().nth(2).unwrap();
+    target.join("tools").join("bin")
+}
+
+/// The search path of the commands: the program, the tools, and what else the host has.
+fn search_path(programs: &Path) -> String {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "commands of the README find the host's tools as a reader's shell does"
+    )]
+    let host = std::env::var("PATH").unwrap();
+    format!("{}:{}:{host}", programs.display(), tool_folder().display())
+}
+
+/// Every tool that the commands name must be there.
+fn assert_tools(blocks: &[Block], path: &str) {
+    let commands: Vec<&str> = blocks.iter().flat_map(|block| &block.steps).map(|step| step.command.as_str()).collect();
+    for (tool, version) in TOOLS {
+        if !commands.iter().any(|command| command.split_whitespace().any(|word| word == tool)) {
+            continue;
+        }
+        let found = Command::new("sh")
+            .args(["-c", &format!("{tool} {version}")])
+            .env("PATH", path)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        assert!(
+            found.is_ok_and(|status| status.success()),
+            "the README uses `{tool}`, which is neither in {} nor on the search path: run tests/run, which installs it",
+            tool_folder().display()
+        );
+    }
+}
+
+/// Runs blocks, one after the other, against one service in development mode.
+struct Session {
+    service: Service,
+    path: String,
+    /// The ids that took the place of those in the document.
+    ids: BTreeMap<String, String>,
+}
+
+impl Session {
+    fn begin(blocks: &[Block]) -> Self {
+        let service = Service::start(&[]);
+        let programs = service.path().join("programs");
+        std::fs::create_dir(&programs).unwrap();
+        std::os::unix::fs::symlink(BINARY, programs.join("recall-gate")).unwrap();
+        let path = search_path(&programs);
+        assert_tools(blocks, &path);
+        Self { service, path, ids: BTreeMap::new() }
+    }
+
+    /// A command of the document as it is here.
+    fn here(&self, command: &str) -> String {
+        let command = command.replace(CARGO, "recall-gate").replace(ADDRESS, &self.service.address);
+        self.ids.iter().fold(command, |command, (there, here)| command.replace(there, here))
+    }
+
+    fn run(&mut self, block: &Block) {
+        // That one runs already.
+        let (starts, steps): (Vec<&Step>, Vec<&Step>) = block.steps.iter().partition(|step| starts_it(&step.command));
+        for start in starts {
+            let said = masked(&self.service.running.out_so_far());
+            for line in &start.output {
+                assert!(said.contains(masked(line).trim()), "`{}`: {line:?} is not in {said}", block.name);
+            }
+        }
+        let mut shell = Command::new("sh");
+        shell.current_dir(self.service.path()).env_clear().env("PATH", &self.path).env("HOME", self.service.path());
+        let mut shell = Running::spawn(shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let mut input = shell.input();
+        input.write_all(b"exec 2>&1\n").unwrap();
+        let mut read = 0;
+        for step in steps {
+            // One shell for the block, so that a variable lasts; one step at a time, so that its ids serve the next.
+            let command = self.here(&step.command);
+            writeln!(input, "{{ {command}\n}} </dev/null\nprintf '\\n{MARK}%s\\n' \"$?\"").unwrap();
+            let said = eventually(&command, || {
+                let said = shell.out_so_far();
+                let over = said[read..].contains(MARK) || shell.ended().is_some();
+                over.then_some(said)
+            });
+            let Some((output, after)) = said[read..].split_once(MARK) else {
+                panic!("block `{}` broke off: {said}{}", block.name, shell.err_so_far());
+            };
+            read = said.len() - after.split_once('\n').map_or("", |(_, rest)| rest).len();
+            let promised = step.output.join("\n");
+            assert!(
+                is_as_promised(&promised, output),
+                "block `{}`, line {}\n--- command\n{}\n--- promised\n{}\n--- printed\n{}\n",
+                block.name,
+                block.line,
+                step.command,
+                masked(&promised),
+                masked(output)
+            );
+            self.ids.extend(ids(&promised).into_iter().zip(ids(output)));
+        }
+    }
+}
+
+/// Whether it is the command that starts the service.
+fn starts_it(command: &str) -> bool {
+    command.trim_end().ends_with('&') && command.contains(" serve")
+}
+
+fn run_all(blocks: &[Block]) {
+    let mut session = Session::begin(blocks);
+    for block in blocks {
+        session.run(block);
+    }
+}
+
+#[test]
+fn the_commands_of_the_readme_print_what_it_says() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let Ok(document) = std::fs::read_to_string(&readme) else {
+        assert!(!readme.exists(), "README.md cannot be read");
+        return;
+    };
+    let blocks = blocks(&document);
+    assert!(!blocks.is_empty(), "README.md has no console block that is marked with `<!-- run: NAME -->`");
+    run_all(&blocks);
+}
+
+const DOCUMENT: &str = r#"
+<!-- run: start -->
+
+```console
+$ cargo run --release -- serve &
+listening on 127.0.0.1:7437
+$ cargo run --release -- health --address 127.0.0.1:7437
+SERVING
+```
+
+<!-- run: fact -->
+```console
+$ grpcurl -plaintext -d '{
+    "scope": {"level": "LEVEL_GENERAL"}, "kind": "ui_theme", "key": "ui_theme", "value": "dark",
+    "source": {"kind": "user_message", "reference": "m1"}, "evidence": "EVIDENCE_USER_CONFIRMED"
+  }' 127.0.0.1:7437 recallgate.v1.CaptureService/Capture
+{
+  "outcome": "OUTCOME_ACTIVATED",
+  "memoryId": "01a2290b-fe98-7060-9fac-4063a2a00046",
+  ...
+  "decisionId": "01a2290c-052b-71bd-a89c-abf6499d2cdd",
+  ...
+}
+$ grpcurl -plaintext -d '{"memory": {"memory_id": "01a2290b-fe98-7060-9fac-4063a2a00046"}, "purpose": "converse"}' \
+    127.0.0.1:7437 recallgate.v1.RecallService/GetMemory
+{
+  ...
+    "value": "dark",
+  ...
+}
+```
+"#;
+
+#[test]
+fn blocks_run_against_the_service_and_their_ids_stand_for_those_of_the_run() {
+    run_all(&blocks(DOCUMENT));
+}
+
+#[test]
+#[should_panic(expected = "block `start`")]
+fn another_output_than_promised_is_a_fault() {
+    run_all(&blocks(&DOCUMENT.replace("\nSERVING", "\nNOT_SERVING")));
+}
+
+#[test]
+#[should_panic(expected = "the README uses `grpcurl`")]
+fn a_tool_that_is_missing_is_named() {
+    assert_tools(&blocks(DOCUMENT), "/nowhere");
+}
+
+#[test]
+fn the_start_of_the_service_is_not_run_again() {
+    assert!(starts_it("cargo run --release -- serve &"));
+    assert!(!starts_it("recall-gate serve --help"));
+    assert!(!starts_it("sleep 1 &"));
+}
