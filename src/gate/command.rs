@@ -2,7 +2,7 @@
 
 use crate::memory::{
     Budget, CandidateId, Confidence, Consent, Context, Evidence, Key, KindName, MemoryId, Nomination, PurposeName,
-    RequestId, Scope, Sensitivity, Source, SubjectId, Text, Time, Version,
+    RequestId, Scope, Sensitivity, Source, SubjectId, Text, TextQuery, Time, Version,
 };
 
 /// Names one memory.
@@ -157,6 +157,8 @@ pub struct Recall {
     pub nominations: Vec<Nomination>,
     /// Everything in the context.
     pub all: bool,
+    /// What is looked for in values.
+    pub text: Option<TextQuery>,
     /// How much fits; defaults are filled in.
     pub budget: Budget,
     /// Raises the floor of confidence.

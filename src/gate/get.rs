@@ -58,6 +58,7 @@ impl Call<'_> {
             keys: Vec::new(),
             ids: vec![found.id],
             all: false,
+            search: None,
             now: self.gate.clock.now(),
         };
         let mut view = self.load(self.gate.store.view(&request)).await?;

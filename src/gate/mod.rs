@@ -3,6 +3,7 @@
 //! Knows memory, policy, store and identity's `Caller`; no protobuf and no database.
 
 mod admitted;
+mod apart;
 mod call;
 mod candidates;
 mod capture;

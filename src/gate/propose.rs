@@ -8,7 +8,9 @@ use crate::memory::{
     Attributes, Candidate, CandidateId, Consent, Disposition, Key, KindName, Memory, MemoryId, Nominator, Outcome,
     Reason, Receipt, RequestId, Sensitivity, State, Subject, Text, Time, Trust, Verdict, Version,
 };
-use crate::policy::{Act, Offer, Settled, Standing, Succession, WriteDecision, admitted, candidate_verdict, write};
+use crate::policy::{
+    Act, Offer, Settled, Standing, Succession, WriteDecision, admitted, candidate_verdict, tokens, write,
+};
 use crate::store::{Announcement, Change, Expect, Place, PlaceRequest, Write};
 
 /// A fact on its way through the write gate.
@@ -264,6 +266,7 @@ impl Call<'_> {
             value_version,
             state: State::Active,
             value_chars: chars(&settled.value),
+            tokens: Some(tokens(&settled.value)),
             value: Some(settled.value),
             source: settled.source,
             lineage_trust: settled.lineage_trust,

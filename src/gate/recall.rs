@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use tracing::Instrument;
 
+use super::apart::apart;
 use super::call::{ATTEMPTS, Call, invalid};
 use super::command::Recall;
 use super::{Admitted, Error, Gate, Shown};
 use crate::identity::Caller;
-use crate::memory::{Judgement, Memory, MemoryId, Subject, Text, Version};
-use crate::policy::{Access, Purpose, RecallInput, Recalled, Terms, recall};
-use crate::store::{Expect, Recorded, View, ViewRequest};
+use crate::memory::{Judgement, Memory, MemoryId, Subject, Text, TextQuery, Version};
+use crate::policy::{Access, Purpose, RecallInput, Recalled, Search, Terms, Words, recall, substring_forms};
+use crate::store::{Expect, Recorded, SearchRead, View, ViewRequest};
 
 impl Gate {
     /// Judges nominations and returns the admitted facts.
@@ -66,6 +67,10 @@ impl Call<'_> {
             keys: command.keys.clone(),
             ids: command.nominations.iter().map(|nomination| nomination.memory_id).collect(),
             all: command.all,
+            search: command.text.as_ref().map(|query| match query {
+                TextQuery::Words(_) => SearchRead::Tokens,
+                TextQuery::Substring(text) => SearchRead::Substring(substring_forms(text)),
+            }),
             now: self.gate.clock.now(),
         };
         let load = tracing::info_span!("load");
@@ -83,15 +88,22 @@ impl Call<'_> {
             viewpoint: self.viewpoint(&holds_level),
             now: self.now(view.newest_update_time),
         };
+        let words = match &command.text {
+            Some(TextQuery::Words(text)) => Some(Words::of(text)),
+            Some(TextQuery::Substring(_)) | None => None,
+        };
+        let substring = command.text.as_ref().map(|_| Search::Substring(&view.holding));
         let input = RecallInput {
             keys: &command.keys,
             nominations: &command.nominations,
             all: command.all,
+            search: words.as_ref().map(Search::Words).or(substring),
             budget: command.budget,
             memories: &view.memories,
             candidates: &view.candidates,
         };
-        let Recalled { verdicts, stale_time, not_nominated_count, leaked_count } = recall(&terms, &input);
+        let Recalled { verdicts, stale_time, not_nominated_count, leaked_count } =
+            apart(view.memories.len(), || recall(&terms, &input));
         if leaked_count > 0 {
             tracing::error!(leaked_count, "the store returned rows of another tenant or subject; they were withheld");
         }

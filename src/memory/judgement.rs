@@ -26,6 +26,8 @@ pub enum Nominator {
     Key,
     /// The request asked for all.
     All,
+    /// Its value has the text that the request looks for.
+    Text,
     /// The caller's index put it forward.
     Index,
     /// Another memory with its key was nominated.

@@ -7,6 +7,7 @@ mod confidence;
 mod consent;
 mod id;
 mod judgement;
+mod query;
 mod reason;
 mod receipt;
 mod record;
@@ -14,6 +15,7 @@ mod scope;
 mod source;
 mod text;
 mod time;
+mod tokens;
 
 pub use block::{Block, BlockCause};
 pub use confidence::Confidence;
@@ -25,6 +27,7 @@ pub use id::{
 pub use judgement::{
     Attributes, Budget, Disposition, Judgement, Nomination, Nominator, ScopeRevision, Subject, Verdict,
 };
+pub use query::TextQuery;
 pub use reason::{Outcome, Reason};
 pub use receipt::Receipt;
 pub use record::{Candidate, Memory, State};
@@ -32,3 +35,4 @@ pub use scope::{Address, Audience, Context, Level, Owner, Scope};
 pub use source::{Evidence, Source, Trust};
 pub use text::Text;
 pub use time::{Span, Time};
+pub use tokens::Tokens;

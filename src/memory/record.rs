@@ -2,7 +2,7 @@
 
 use super::{
     Address, CandidateId, Confidence, Consent, Evidence, KindName, MemoryId, PrincipalId, PurposeName, Reason,
-    Sensitivity, Source, Text, Time, Trust, Version,
+    Sensitivity, Source, Text, Time, Tokens, Trust, Version,
 };
 
 /// Where a memory is in its life. Expiry is not a state: it follows from the clock.
@@ -48,6 +48,8 @@ pub struct Memory {
     pub state: State,
     /// The fact. `None` where it was not loaded.
     pub value: Option<Text>,
+    /// What search knows the value by. `None` where it was not loaded, and without a value.
+    pub tokens: Option<Tokens>,
     /// Its length in Unicode scalar values, known without loading it.
     pub value_chars: u32,
     /// Where it came from.

@@ -15,6 +15,7 @@ mod screening;
 mod select;
 mod settle;
 mod source;
+mod text;
 mod trust;
 mod value;
 mod write;
@@ -32,6 +33,7 @@ pub use recall::{
 pub use screening::{Checksum, Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
 pub use settle::Settled;
 pub use source::{Activates, SourceRule};
+pub use text::{Search, Words, substring_forms, tokens};
 pub use value::{MAX_JSON_DEPTH, value_fits};
 pub use write::{Act, Lies, Move, Offer, Standing, Succession, WriteDecision, moves, write};
 

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge::{judge, turning_points};
-use super::select::{Judged, found_by_all, fused, rank, reciprocal, select};
-use super::{Keys, Nominated, Policy, Terms};
+use super::select::{Judged, found_by_search, fused, rank, reciprocal, select};
+use super::text::{Hits, hits};
+use super::{Keys, Nominated, Policy, Search, Terms};
 use crate::memory::{
     Attributes, Budget, Candidate, Key, Memory, MemoryId, Nomination, Nominator, Reason, Subject, Time, Verdict,
     Version,
 };
 
-/// At most so many memories are nominated by `all`.
+/// At most so many memories are nominated by `all` and by text.
 pub const MAX_ALL: usize = 256;
 
 /// What a recall is about.
@@ -22,10 +23,12 @@ pub struct RecallInput<'a> {
     pub nominations: &'a [Nomination],
     /// Everything in the context.
     pub all: bool,
+    /// What is looked for in values.
+    pub search: Option<Search<'a>>,
     /// How much fits.
     pub budget: Budget,
-    /// The memories that were read: those of the keys and nominations, all others at their keys, and with `all` the
-    /// whole context. In any order.
+    /// The memories that were read: those of the keys and nominations, all others at their keys, and with `all` or
+    /// `search` the whole context. In any order.
     pub memories: &'a [Memory],
     /// Held candidates that the query touches. In any order.
     pub candidates: &'a [Candidate],
@@ -47,10 +50,10 @@ pub struct Recalled {
 /// Nominates, judges and selects.
 #[must_use]
 pub fn recall(terms: &Terms<'_>, input: &RecallInput<'_>) -> Recalled {
-    let (judged, leaked_count) = nominate(terms, input);
+    let (judged, searched_until, leaked_count) = nominate(terms, input);
     let known: BTreeSet<MemoryId> = judged.iter().map(|judged| judged.nominated.memory.id).collect();
     let (judged, not_nominated_count) = cap(judged);
-    let stale_time = judged.iter().filter_map(|judged| turns(terms, judged)).min();
+    let stale_time = judged.iter().filter_map(|judged| turns(terms, judged)).chain(searched_until).min();
     let candidates = touched(terms, input);
     let stale_time = candidates.iter().map(|candidate| candidate.lapse_time).chain(stale_time).min();
     let selected = select(terms, input.budget, judged);
@@ -83,19 +86,20 @@ pub fn stale_time_of(terms: &Terms<'_>, memory: &Memory) -> Option<Time> {
 }
 
 /// Every memory that is visible, with the first way it came here, and what the gates say of it.
-fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>, u64) {
+fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>, Option<Time>, u64) {
     let asked: BTreeSet<&Key> = input.keys.iter().collect();
     let mut nominations: BTreeMap<MemoryId, Vec<&Nomination>> = BTreeMap::new();
     for nomination in input.nominations {
         nominations.entry(nomination.memory_id).or_default().push(nomination);
     }
-    let relevance = fused(input.nominations);
     let (reached, leaked): (Vec<&Memory>, Vec<&Memory>) = input
         .memories
         .iter()
         .partition(|memory| terms.viewpoint.reaches(&memory.address.tenant, &memory.address.owner));
     let visible: Vec<&Memory> = reached.into_iter().filter(|memory| terms.viewpoint.sees_memory(memory)).collect();
-    let found = visible.iter().filter(|memory| nominations.contains_key(&memory.id));
+    let Hits { scores, stale_time } = input.search.map(|search| hits(terms, search, &visible)).unwrap_or_default();
+    let relevance = fused(input.nominations, &scores);
+    let found = visible.iter().filter(|memory| nominations.contains_key(&memory.id) || scores.contains_key(&memory.id));
     let keys: BTreeSet<&Key> = found.map(|memory| &memory.address.key).chain(input.keys).collect();
     let mut judged = Vec::with_capacity(visible.len());
     for memory in visible {
@@ -106,6 +110,7 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
         let nominator = match nomination {
             _ if by_key => Nominator::Key,
             _ if input.all && in_context => Nominator::All,
+            _ if scores.contains_key(&memory.id) => Nominator::Text,
             Some(_) => Nominator::Index,
             None if in_context && keys.contains(&place.key) => Nominator::SameKey,
             // Nobody asked for it: the store read more than it had to.
@@ -116,7 +121,7 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
         let relevance = key_relevance + relevance.get(&memory.id).copied().unwrap_or(0.0);
         judged.push(Judged { reasons: judge(terms, &nominated), nominated, relevance });
     }
-    (judged, u64::try_from(leaked.len()).unwrap_or(u64::MAX))
+    (judged, stale_time, u64::try_from(leaked.len()).unwrap_or(u64::MAX))
 }
 
 /// Of several stores that nominate one memory, the one that speaks for it: one that holds the value as it is now.
@@ -128,17 +133,20 @@ fn best<'a>(nominations: &[&'a Nomination], memory: &Memory) -> Option<&'a Nomin
     nominations.iter().min_by_key(rank).copied()
 }
 
-/// Of what `all` alone found, the first [`MAX_ALL`]: admissible ones before all others, each part in rank, so that what
-/// is rejected cannot crowd out what is not. Whatever shares a key with one that stays, stays.
+/// Of what `all` or a text alone found, the first [`MAX_ALL`]: admissible ones before all others, each part in rank, so
+/// that what is rejected cannot crowd out what is not. Whatever shares a key with one that stays, stays, and no other.
 fn cap(judged: Vec<Judged<'_>>) -> (Vec<Judged<'_>>, u64) {
-    let (mut all, mut kept): (Vec<_>, Vec<_>) = judged.into_iter().partition(found_by_all);
+    let (elsewhere, judged): (Vec<_>, Vec<_>) =
+        judged.into_iter().partition(|judged| judged.nominated.nominator == Nominator::SameKey);
+    let (mut all, mut kept): (Vec<_>, Vec<_>) = judged.into_iter().partition(found_by_search);
     all.sort_by(|a, b| a.reasons.is_empty().cmp(&b.reasons.is_empty()).reverse().then_with(|| rank(a, b)));
     let rest = all.split_off(all.len().min(MAX_ALL));
     kept.extend(all);
     let keys: BTreeSet<Key> = kept.iter().map(|judged| judged.nominated.memory.address.key.clone()).collect();
-    let (same_key, never): (Vec<_>, Vec<_>) =
-        rest.into_iter().partition(|judged| keys.contains(&judged.nominated.memory.address.key));
+    let stays = |judged: &Judged<'_>| keys.contains(&judged.nominated.memory.address.key);
+    let (same_key, never): (Vec<_>, Vec<_>) = rest.into_iter().partition(stays);
     kept.extend(same_key);
+    kept.extend(elsewhere.into_iter().filter(stays));
     (kept, u64::try_from(never.len()).unwrap_or(u64::MAX))
 }
 

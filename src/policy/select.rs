@@ -18,26 +18,27 @@ pub(super) struct Judged<'a> {
 /// Constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009).
 const FUSION: f64 = 60.0;
 
-/// Relevance of each nominated memory: reciprocal rank fusion over the rankings, one for each derived store. Scores
-/// order within their own ranking and mean nothing else; equal ones share a rank. One that is missing ranks nowhere, so
-/// that it comes behind all that are there.
-pub(super) fn fused(nominations: &[Nomination]) -> BTreeMap<MemoryId, f64> {
-    let mut rankings: BTreeMap<Option<&DerivedStoreId>, Vec<&Nomination>> = BTreeMap::new();
-    for nomination in nominations.iter().filter(|nomination| nomination.score.is_some()) {
-        rankings.entry(nomination.derived_store.as_ref()).or_default().push(nomination);
+/// Relevance of each nominated memory: reciprocal rank fusion over the rankings, one for each derived store and one for
+/// what was found by text. Scores order within their own ranking and mean nothing else; equal ones share a rank. One
+/// that is missing ranks nowhere, so that it comes behind all that are there.
+pub(super) fn fused(nominations: &[Nomination], found: &BTreeMap<MemoryId, f64>) -> BTreeMap<MemoryId, f64> {
+    let mut rankings: BTreeMap<Option<&DerivedStoreId>, Vec<(MemoryId, f64)>> = BTreeMap::new();
+    for nomination in nominations {
+        let scored = nomination.score.map(|score| (nomination.memory_id, score));
+        rankings.entry(nomination.derived_store.as_ref()).or_default().extend(scored);
     }
+    let found: Vec<_> = found.iter().map(|(id, score)| (*id, *score)).collect();
     let mut fused = BTreeMap::new();
-    for ranking in rankings.values_mut() {
-        let score = |nomination: &Nomination| nomination.score.unwrap_or(f64::NEG_INFINITY);
-        ranking.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    for mut ranking in rankings.into_values().chain([found]) {
+        ranking.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         let mut rank = 0;
         let mut last = None;
-        for (position, nomination) in (1_u32..).zip(ranking.iter()) {
-            if last != Some(score(nomination)) {
+        for (position, (id, score)) in (1_u32..).zip(ranking) {
+            if last != Some(score) {
                 rank = position;
             }
-            last = Some(score(nomination));
-            *fused.entry(nomination.memory_id).or_insert(0.0) += reciprocal(rank);
+            last = Some(score);
+            *fused.entry(id).or_insert(0.0) += reciprocal(rank);
         }
     }
     fused
@@ -151,7 +152,8 @@ fn within(budget: Budget, ranked: &mut [Judged<'_>]) {
     }
 }
 
-/// Whether a nomination was found by `all` alone, so that the cap on it applies.
-pub(super) fn found_by_all(judged: &Judged<'_>) -> bool {
-    judged.nominated.nominator == Nominator::All && judged.nominated.nomination.is_none()
+/// Whether a nomination was found by `all` or by text alone, so that the cap on it applies.
+pub(super) fn found_by_search(judged: &Judged<'_>) -> bool {
+    let by_search = matches!(judged.nominated.nominator, Nominator::All | Nominator::Text);
+    by_search && judged.nominated.nomination.is_none()
 }

@@ -91,6 +91,7 @@ const fn nominator(verdict: &Verdict) -> &'static str {
         Nominator::Key => "key",
         Nominator::Index => "index",
         Nominator::All => "all",
+        Nominator::Text => "text",
         Nominator::SameKey => "same_key",
         Nominator::Name => "name",
     }

@@ -28,7 +28,7 @@ use async_trait::async_trait;
 
 pub use crate::memory::{Block, BlockCause};
 pub use change::{Announcement, Change, Expect, ReplayKey, ReplayRecord, Write};
-pub use read::{CandidatePage, MemoryPage, Place, PlaceRequest, Position, Range, Reach, View, ViewRequest};
+pub use read::{CandidatePage, MemoryPage, Place, PlaceRequest, Position, Range, Reach, SearchRead, View, ViewRequest};
 pub use recorded::Recorded;
 pub use sqlite::{Inspection, LedgerCounts, LedgerSize, OpenError, Sqlite, SqliteOptions};
 
@@ -58,14 +58,16 @@ pub enum CommitError {
 }
 
 /// A store. Every method is one unit of work; none leaves anything half done when its future is dropped.
+///
+/// A memory that comes with its value comes with the tokens of it, unless another has taken its address.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Everything a recall judges, read at one point in time.
     ///
     /// Holds, of the subject's own and of shared rows alike: every memory in the context whose key was asked for;
     /// every memory with a nominated id, wherever it lies, or lay before another took its address; every memory in the
-    /// context at the key of such a one; with `all`, every memory in the context. Those found only through `all` come
-    /// without value. Further up to 64 held candidates of the context that the keys or `all` touch, oldest first,
+    /// context at the key of such a one; with `all` or a search, every memory in the context. Those found only through
+    /// `all` or a search come without value; with their tokens where those are searched, else without. Further up to 64 held candidates of the context that the keys or `all` touch, oldest first,
     /// without value and not lapsed at `now`.
     async fn view(&self, request: &ViewRequest) -> Result<View, Error>;
 

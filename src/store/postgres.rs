@@ -23,6 +23,12 @@ macro_rules! digests {
         concat!("(SELECT decode(jsonb_array_elements_text(CAST(", $parameter, " AS jsonb)), 'hex'))")
     };
 }
+/// Whether a text has another in it, byte for byte.
+macro_rules! contains {
+    ($text:literal, $parameter:literal) => {
+        concat!("strpos(", $text, ", ", $parameter, ") > 0")
+    };
+}
 
 #[expect(clippy::duplicate_mod, reason = "one SQL source, compiled once for each engine")]
 #[path = "queries/mod.rs"]

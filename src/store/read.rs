@@ -1,5 +1,7 @@
 //! What a store is asked, and what it answers.
 
+use std::collections::BTreeSet;
+
 use super::Block;
 use crate::memory::{
     Address, Candidate, Context, Key, Level, Memory, MemoryId, Owner, ScopeRevision, SubjectId, TenantId, Text, Time,
@@ -27,8 +29,19 @@ pub struct ViewRequest {
     pub ids: Vec<MemoryId>,
     /// Everything in the context.
     pub all: bool,
+    /// What a search in the context needs.
+    pub search: Option<SearchRead>,
     /// For the lapse of candidates.
     pub now: Time,
+}
+
+/// What a search reads of every memory in the context.
+#[derive(Debug, Clone)]
+pub enum SearchRead {
+    /// Its tokens.
+    Tokens,
+    /// Whether its value has one of these in it, byte for byte.
+    Substring([Text; 2]),
 }
 
 /// What a recall judges, read at one point in time.
@@ -36,6 +49,8 @@ pub struct ViewRequest {
 pub struct View {
     /// The memories, each once.
     pub memories: Vec<Memory>,
+    /// With a substring: the memories in the context whose value has it.
+    pub holding: BTreeSet<MemoryId>,
     /// Held candidates.
     pub candidates: Vec<Candidate>,
     /// The revision of each scope of the context: of the subject and shared, in order of precedence. 0 where nothing

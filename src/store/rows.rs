@@ -11,7 +11,7 @@ use super::receipt::reason;
 use crate::memory::{
     Address, Candidate, CandidateId, Confidence, Consent, Evidence, Key, KindName, Level, Memory, MemoryId, Owner,
     PrincipalId, ProjectId, PurposeName, Reason, Sensitivity, Source, SourceKindName, State, SubjectId, TaskId,
-    TenantId, Text, Time, Trust, Version,
+    TenantId, Text, Time, Tokens, Trust, Version,
 };
 
 /// Stands where a name was unreadable; the row is not intact then.
@@ -58,6 +58,7 @@ pub(super) struct MemoryRow {
     pub(super) value_chars: i64,
     pub(super) update_time: i64,
     pub(super) confirm_time: Option<i64>,
+    pub(super) tokens: Option<Vec<u8>>,
 }
 
 /// A row of `candidates`.
@@ -193,11 +194,14 @@ impl MemoryRow {
             author: name(&mut reading, &row.author, |name| PrincipalId::new(name).ok())?,
             change_reason: Text::new(self.fact.change_reason),
             value: self.fact.value.map(Text::new),
+            tokens: self.tokens.map(Tokens::new),
             intact: reading.intact,
         })
     }
 
+    /// Tokens never outlive the value.
     pub(super) fn of(memory: &Memory) -> Self {
+        let tokens = memory.tokens.as_ref().filter(|_| memory.value.is_some());
         Self {
             fact: FactRow {
                 tenant: memory.address.tenant.to_string(),
@@ -232,6 +236,7 @@ impl MemoryRow {
             value_chars: i64::from(memory.value_chars),
             update_time: memory.update_time.micros(),
             confirm_time: memory.confirm_time.map(Time::micros),
+            tokens: tokens.map(|tokens| tokens.as_bytes().to_vec()),
         }
     }
 }

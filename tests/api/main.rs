@@ -27,6 +27,8 @@ mod requests;
 mod seeds_conflicts;
 mod seeds_limits;
 mod seeds_writes;
+mod text;
+mod text_oracle;
 mod trust;
 mod versions;
 mod write_gate;

@@ -2,9 +2,9 @@
 
 use prost_types::Timestamp;
 use recall_gate::api::proto::{
-    AllQuery, CaptureRequest, Context, CorrectRequest, DeleteRequest, Evidence, GeneralContext, Level, MemoryAddress,
-    MemoryName, Nomination, ProjectContext, Query, Reason, RecallRequest, RecallResponse, RestoreRequest, Scope,
-    Source, TaskContext, Verdict, context, memory_name,
+    AllQuery, CaptureRequest, Consent, ConsentState, Context, CorrectRequest, DeleteRequest, Evidence, GeneralContext,
+    Level, MemoryAddress, MemoryName, Nomination, ProjectContext, Query, Reason, RecallRequest, RecallResponse,
+    RestoreRequest, Scope, Source, TaskContext, TextMode, TextQuery, Verdict, context, memory_name,
 };
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
@@ -36,6 +36,12 @@ pub(crate) fn fact(key: &str, value: &str) -> CaptureRequest {
         evidence: Evidence::UserConfirmed.into(),
         ..CaptureRequest::default()
     }
+}
+
+/// A general, personal fact under a key of its own, that the subject confirmed and lets be used in conversation.
+pub(crate) fn experience(value: &str) -> CaptureRequest {
+    let consent = Consent { state: ConsentState::Granted.into(), purposes: vec!["converse".to_owned()] };
+    CaptureRequest { key: String::new(), consent: Some(consent), ..fact("experience", value) }
 }
 
 pub(crate) fn named(memory_id: &str) -> MemoryName {
@@ -101,6 +107,14 @@ pub(crate) fn nomination(memory_id: &str) -> Nomination {
 
 pub(crate) fn nominating(memory_ids: &[&str]) -> Query {
     Query { nominations: memory_ids.iter().map(|id| nomination(id)).collect(), ..Query::default() }
+}
+
+pub(crate) fn words(text: &str) -> Query {
+    Query { text: Some(TextQuery { text: text.to_owned(), mode: TextMode::Words.into() }), ..Query::default() }
+}
+
+pub(crate) fn substring(text: &str) -> Query {
+    Query { text: Some(TextQuery { text: text.to_owned(), mode: TextMode::Substring.into() }), ..Query::default() }
 }
 
 /// For `converse`.

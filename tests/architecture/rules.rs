@@ -52,6 +52,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "toml",
             "unicode_normalization",
             "unicode_properties",
+            "unicode_segmentation",
         ],
         no_std: IMPURE,
     },

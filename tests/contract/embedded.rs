@@ -222,6 +222,8 @@ async fn an_error_that_leaves_the_transaction_open_fails_its_group_and_the_next_
 async fn a_closed_database_is_one_file() {
     let world = World::sqlite().await;
     world.put(&world.memory("k")).await;
+    // So that a reader is open, too.
+    world.view_all("ann", Level::General).await;
     world.store.close().await;
     let log = world.directory().join("memories.db-wal");
     assert!(!log.exists() || std::fs::metadata(&log).unwrap().len() == 0);

@@ -9,6 +9,7 @@ use recall_gate::memory::{
     Receipt, RequestId, Sensitivity, Source, SourceKindName, State, SubjectId, TaskId, TenantId, Text, Time, Trust,
     Version,
 };
+use recall_gate::policy::tokens;
 use recall_gate::store::{
     Announcement, Change, CommitError, Expect, Reach, Recorded, ReplayKey, ReplayRecord, Sqlite, SqliteOptions, Store,
     View, ViewRequest, Write,
@@ -135,6 +136,7 @@ impl World {
             value_version: Version::FIRST,
             state: State::Active,
             value_chars: u32::try_from(value.char_count()).unwrap(),
+            tokens: Some(tokens(&value)),
             value: Some(value),
             source: Source {
                 kind: Some(SourceKindName::new("user_message").unwrap()),
@@ -288,6 +290,7 @@ impl World {
             keys: Vec::new(),
             ids: Vec::new(),
             all: false,
+            search: None,
             now: at(0),
         }
     }
@@ -304,6 +307,7 @@ pub(crate) fn next(memory: &Memory, value: &str) -> Memory {
         version: memory.version.next(),
         value_version: memory.version.next(),
         value_chars: u32::try_from(value.chars().count()).unwrap(),
+        tokens: Some(tokens(&text(value))),
         value: Some(text(value)),
         update_time: Time::from_micros(memory.update_time.micros() + 1),
         ..memory.clone()
@@ -311,7 +315,7 @@ pub(crate) fn next(memory: &Memory, value: &str) -> Memory {
 }
 
 pub(crate) fn without_value(memory: &Memory) -> Memory {
-    Memory { value: None, ..memory.clone() }
+    Memory { value: None, tokens: None, ..memory.clone() }
 }
 
 pub(crate) fn expect_at(memory: &Memory) -> Expect {

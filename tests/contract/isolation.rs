@@ -1,7 +1,9 @@
 //! Whose rows a call can touch.
 
 use recall_gate::memory::{CandidateId, Level, MemoryId, Owner, Revision, TenantId, Version};
-use recall_gate::store::{Block, BlockCause, Error, Expect, PlaceRequest, Range, Reach, Store, ViewRequest, Write};
+use recall_gate::store::{
+    Block, BlockCause, Error, Expect, PlaceRequest, Range, Reach, SearchRead, Store, ViewRequest, Write,
+};
 
 use crate::fixture::{World, at, contended, key, own, project, subject, task, text, uuid};
 
@@ -30,10 +32,11 @@ pub(crate) async fn i02_no_read_shows_another_tenant_or_subject(world: World) {
             keys: vec![key("k")],
             ids: vec![memory.id],
             all: true,
+            search: Some(SearchRead::Substring([text("value"), text("value")])),
             ..world.ask("ann", project("p"))
         };
         let view = store.view(&request).await.unwrap();
-        assert_eq!((view.memories, view.candidates), (Vec::new(), Vec::new()));
+        assert_eq!((view.memories, view.candidates, view.holding.len()), (Vec::new(), Vec::new(), 0));
         assert!(view.revisions.iter().all(|scope| scope.revision == Revision(0)));
         assert_eq!(view.newest_update_time, None);
         assert_eq!(store.values(&reach, &[(memory.id, Version(1))]).await.unwrap(), []);

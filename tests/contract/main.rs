@@ -14,6 +14,7 @@ mod isolation;
 mod ledger;
 mod model;
 mod reads;
+mod searches;
 
 /// Makes each promise a test on each engine.
 macro_rules! promises {
@@ -30,6 +31,11 @@ macro_rules! promises {
 }
 
 promises! {
+    searches {
+        a_search_reads_every_memory_of_the_context_with_its_tokens_or_who_has_a_substring,
+        b05_a_substring_is_literal_whatever_its_characters,
+        i13_tokens_go_with_their_value,
+    }
     reads {
         a_memory_comes_back_as_it_was_written_by_every_way,
         a_candidate_comes_back_as_it_was_written_by_every_way,

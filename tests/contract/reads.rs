@@ -145,6 +145,7 @@ pub(crate) async fn a_memory_whose_address_was_taken_is_still_found_by_its_id(wo
     let second = world.memory("k");
     world.put(&second).await;
     let reach = world.reach("ann");
+    let deleted = Memory { tokens: None, ..deleted };
     assert_eq!(world.store.memory(&reach, first.id).await.unwrap().as_ref(), Some(&deleted));
     let mut request = world.ask("ann", Level::General);
     request.ids = vec![first.id];

@@ -142,6 +142,7 @@ pub(crate) fn memory(number: u128, level: Level, owner: Owner, key: &str) -> Mem
         value_version: Version(2),
         state: State::Active,
         value: Some(Text::new("brief".to_owned())),
+        tokens: None,
         value_chars: 5,
         source: from("user_message"),
         lineage_trust: Trust::Verified,

@@ -95,7 +95,10 @@ fn cases() -> impl Strategy<Value = (Vec<Memory>, Vec<Nomination>, bool, usize)>
 fn run(setting: &Setting, memories: &[Memory], nominations: &[Nomination], all: bool) -> Recalled {
     let keys = [Key::new("style").unwrap()];
     let budget = Budget { max_items: 3, max_value_chars: 600 };
-    recall(&setting.terms(), &RecallInput { keys: &keys, nominations, all, budget, memories, candidates: &[] })
+    recall(
+        &setting.terms(),
+        &RecallInput { keys: &keys, nominations, all, search: None, budget, memories, candidates: &[] },
+    )
 }
 
 fn accepted(recalled: &Recalled) -> Vec<MemoryId> {

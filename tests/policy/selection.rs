@@ -43,6 +43,7 @@ fn run(setting: &Setting, query: &Query, memories: &[Memory]) -> Recalled {
         keys: &query.keys,
         nominations: &query.nominations,
         all: query.all,
+        search: None,
         budget: query.budget,
         memories,
         candidates: &[],

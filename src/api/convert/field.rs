@@ -13,6 +13,8 @@ pub(super) const REPEATED: &str = "repeats an earlier element";
 
 /// Longest value.
 const MAX_VALUE_BYTES: usize = 65_536;
+/// Longest text to look for, in Unicode scalar values.
+const MAX_LOOKED_FOR_CHARS: usize = 1000;
 /// Longest reference and longest reason, in Unicode scalar values.
 const MAX_NOTE_CHARS: usize = 512;
 
@@ -76,6 +78,17 @@ pub(super) fn value(faults: &mut Faults, value: String) -> Checked<Text> {
         return Err(faults.add(path, format_args!("must have at most {MAX_VALUE_BYTES} bytes")));
     }
     free_of_nul(faults, path, value)
+}
+
+/// A text to look for. Space alone is text as well.
+pub(super) fn looked_for(faults: &mut Faults, path: Path<'_>, text: String) -> Checked<Text> {
+    if text.is_empty() {
+        return Err(faults.add(path, REQUIRED));
+    }
+    if text.chars().count() > MAX_LOOKED_FOR_CHARS {
+        return Err(faults.add(path, format_args!("must have at most {MAX_LOOKED_FOR_CHARS} characters")));
+    }
+    free_of_nul(faults, path, text)
 }
 
 /// A reference or a reason; may be empty.

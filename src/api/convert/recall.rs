@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::faults::{Checked, Faults, Path};
 use super::field::{self, REPEATED, REQUIRED};
-use super::{page, place};
+use super::{choice, page, place};
 use crate::api::proto;
 use crate::gate::command::ListRange;
 use crate::gate::{Error, command};
-use crate::memory::{Budget, DerivedStoreId, Key, MemoryId, Nomination, PurposeName, SubjectId};
+use crate::memory::{Budget, DerivedStoreId, Key, MemoryId, Nomination, PurposeName, SubjectId, TextQuery};
 
 const MAX_KEYS: usize = 100;
 const MAX_NOMINATIONS: usize = 256;
@@ -46,7 +46,7 @@ fn asked(
     let budget = budget(faults, path("budget"), request.budget.unwrap_or_default(), keys_asked);
     let min_confidence = field::min_confidence(faults, path("min_confidence"), request.min_confidence);
     faults.finish(|| {
-        let (keys, nominations, all) = query?;
+        let Asked { keys, nominations, all, text } = query?;
         Ok(command::Recall {
             subject: subject?,
             context: context?,
@@ -54,20 +54,24 @@ fn asked(
             keys,
             nominations,
             all,
+            text,
             budget: budget?,
             min_confidence: min_confidence?,
         })
     })
 }
 
-fn query(
-    faults: &mut Faults,
-    path: Path<'_>,
-    query: Option<proto::Query>,
-) -> Checked<(Vec<Key>, Vec<Nomination>, bool)> {
-    let Some(proto::Query { keys, nominations, all }) = query else { return Err(faults.add(path, REQUIRED)) };
-    if keys.is_empty() && nominations.is_empty() && all.is_none() {
-        return Err(faults.add(path, "at least one of keys, nominations and all is required"));
+struct Asked {
+    keys: Vec<Key>,
+    nominations: Vec<Nomination>,
+    all: bool,
+    text: Option<TextQuery>,
+}
+
+fn query(faults: &mut Faults, path: Path<'_>, query: Option<proto::Query>) -> Checked<Asked> {
+    let Some(proto::Query { keys, nominations, all, text }) = query else { return Err(faults.add(path, REQUIRED)) };
+    if keys.is_empty() && nominations.is_empty() && all.is_none() && text.is_none() {
+        return Err(faults.add(path, "at least one of keys, nominations, all and text is required"));
     }
     let keys = field::unique(faults, path.field("keys"), keys, MAX_KEYS, |faults, path, key| {
         field::id(faults, path, key, Key::new)
@@ -82,7 +86,18 @@ fn query(
                 Err(faults.add(path.field("memory_id"), REPEATED))
             }
         });
-    Ok((keys?, nominations?, all.is_some()))
+    let text = text.map(|text| self::text(faults, path.field("text"), text)).transpose();
+    Ok(Asked { keys: keys?, nominations: nominations?, all: all.is_some(), text: text? })
+}
+
+fn text(faults: &mut Faults, path: Path<'_>, query: proto::TextQuery) -> Checked<TextQuery> {
+    let text = field::looked_for(faults, path.field("text"), query.text);
+    let mode = choice::known(faults, path.field("mode"), query.mode);
+    let text = text?;
+    Ok(match mode? {
+        proto::TextMode::Unspecified | proto::TextMode::Words => TextQuery::Words(text),
+        proto::TextMode::Substring => TextQuery::Substring(text),
+    })
 }
 
 fn nomination(faults: &mut Faults, path: Path<'_>, nomination: proto::Nomination) -> Checked<Nomination> {

@@ -60,6 +60,7 @@ pub(super) fn nominator(nominator: Nominator) -> proto::Nominator {
         Nominator::Key => proto::Nominator::Key,
         Nominator::Index => proto::Nominator::Index,
         Nominator::All => proto::Nominator::All,
+        Nominator::Text => proto::Nominator::Text,
         Nominator::SameKey => proto::Nominator::SameKey,
         Nominator::Name => proto::Nominator::Name,
     }

@@ -101,6 +101,7 @@ fn shown(number: u128) -> Shown {
         value_version: Version(2),
         state: State::Quarantined,
         value: Some(text("Rust")),
+        tokens: None,
         value_chars: 4,
         source: Source {
             kind: Some(SourceKindName::new("user_message").unwrap()),

@@ -85,8 +85,8 @@ async fn insert(connection: &mut Connection, key: &DigestKey, memory: &Memory, c
     const CURRENT: &str = concat!(
         "INSERT INTO memories (",
         memory_columns!("value"),
-        ", counter, key_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, \
-         $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33) \
+        ", counter, key_id, tokens) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+         $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34) \
          ON CONFLICT (tenant, owner, project, task, key) DO UPDATE SET kind = excluded.kind, value = excluded.value, \
          source_kind = excluded.source_kind, source_reference = excluded.source_reference, parents = excluded.parents, \
          parent_references = excluded.parent_references, lineage_trust = excluded.lineage_trust, \
@@ -99,9 +99,9 @@ async fn insert(connection: &mut Connection, key: &DigestKey, memory: &Memory, c
          update_time = excluded.update_time, confirm_time = excluded.confirm_time, counter = excluded.counter, \
          key_id = excluded.key_id, tokens = excluded.tokens"
     );
-    for sql in [VERSION, CURRENT] {
+    for (sql, current) in [(VERSION, false), (CURRENT, true)] {
         let row = MemoryRow::of(memory);
-        bind_fact(query(sql), row.fact)
+        let statement = bind_fact(query(sql), row.fact)
             .bind(row.memory_id)
             .bind(row.version)
             .bind(row.value_version)
@@ -110,9 +110,9 @@ async fn insert(connection: &mut Connection, key: &DigestKey, memory: &Memory, c
             .bind(row.update_time)
             .bind(row.confirm_time)
             .bind(counter)
-            .bind(key.id().to_owned())
-            .execute(&mut *connection)
-            .await?;
+            .bind(key.id().to_owned());
+        let statement = if current { statement.bind(row.tokens) } else { statement };
+        statement.execute(&mut *connection).await?;
     }
     Ok(())
 }

@@ -11,7 +11,8 @@ const SQL: &str = "SELECT tenant, owner, project, task, key, kind, source_kind, 
                    '[]' AS parent_references, lineage_trust, evidence, confidence, sensitivity, consent, \
                    consent_purposes, purposes, observe_time, valid_from_time, expire_time, create_time, author, \
                    '' AS change_reason, value, memory_id, version, value_version, state, value_chars, update_time, \
-                   confirm_time FROM memories WHERE (tenant, owner, project, task, key) > ($1, $2, $3, $4, $5) \
+                   confirm_time, CAST(NULL AS bytea) AS tokens FROM memories \
+                   WHERE (tenant, owner, project, task, key) > ($1, $2, $3, $4, $5) \
                    ORDER BY tenant, owner, project, task, key LIMIT $6";
 
 /// A page of the memories of all tenants after an address, with values and no other text.

@@ -1,23 +1,25 @@
 //! Memories by id and by key.
 
+use std::collections::BTreeSet;
+
 use sqlx::{query_as, query_scalar};
 
 use super::{Connection, ids};
 use crate::memory::{Address, Level, Memory, MemoryId, Text, Version};
-use crate::store::Reach;
 use crate::store::fault::Fault;
 use crate::store::rows::{MemoryRow, list};
+use crate::store::{Reach, SearchRead};
 
 macro_rules! newest_by_ids {
-    ($value:literal) => {
+    ($now:expr, $version:expr) => {
         concat!(
             "SELECT ",
-            memory_columns!($value),
+            $now,
             " FROM ",
             uuids!("$3"),
             " AS wanted CROSS JOIN memories WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
             " UNION ALL SELECT ",
-            memory_columns!($value),
+            $version,
             " FROM ",
             uuids!("$3"),
             " AS wanted CROSS JOIN memory_versions WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
@@ -28,10 +30,10 @@ macro_rules! newest_by_ids {
 }
 
 macro_rules! in_context {
-    ($value:literal, $and:expr) => {
+    ($columns:expr, $and:expr) => {
         concat!(
             "SELECT ",
-            memory_columns!($value),
+            $columns,
             " FROM memories WHERE tenant = $1 AND owner IN ($2, '') AND project IN ($3, '') AND task IN ($4, '')",
             $and
         )
@@ -47,7 +49,7 @@ pub(super) async fn by_ids(
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = query_as(newest_by_ids!("value"))
+    let rows = query_as(newest_by_ids!(memory_with!(value, tokens), memory_with!(value)))
         .bind(reach.tenant.as_str())
         .bind(reach.subject.as_str())
         .bind(ids(wanted.iter().map(|id| id.0)))
@@ -65,7 +67,7 @@ pub(super) async fn by_ids_without_value(
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = query_as(newest_by_ids!("CAST(NULL AS text) AS value"))
+    let rows = query_as(newest_by_ids!(memory_with!(), memory_with!()))
         .bind(reach.tenant.as_str())
         .bind(reach.subject.as_str())
         .bind(ids(wanted.iter().map(|id| id.0)))
@@ -93,7 +95,7 @@ pub(super) async fn by_keys(
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = query_as(in_context!("value", concat!(" AND key IN ", texts!("$5"))))
+    let rows = query_as(in_context!(memory_with!(value, tokens), concat!(" AND key IN ", texts!("$5"))))
         .bind(reach.tenant.as_str())
         .bind(reach.subject.as_str())
         .bind(level.project())
@@ -105,8 +107,17 @@ pub(super) async fn by_keys(
 }
 
 /// All memories that a context at this level sees, without values.
-pub(super) async fn all(connection: &mut Connection, reach: &Reach, level: &Level) -> Result<Vec<Memory>, Fault> {
-    let rows = query_as(in_context!("CAST(NULL AS text) AS value", ""))
+pub(super) async fn all(
+    connection: &mut Connection,
+    reach: &Reach,
+    level: &Level,
+    search: Option<&SearchRead>,
+) -> Result<Vec<Memory>, Fault> {
+    let rows = match search {
+        Some(SearchRead::Tokens) => query_as(in_context!(memory_with!(tokens), "")),
+        Some(SearchRead::Substring(_)) | None => query_as(in_context!(memory_with!(), "")),
+    };
+    let rows = rows
         .bind(reach.tenant.as_str())
         .bind(reach.subject.as_str())
         .bind(level.project())
@@ -116,11 +127,33 @@ pub(super) async fn all(connection: &mut Connection, reach: &Reach, level: &Leve
     read(rows)
 }
 
+/// Which memories that a context at this level sees have a value with one of these texts in it, byte for byte.
+pub(super) async fn holding(
+    connection: &mut Connection,
+    reach: &Reach,
+    level: &Level,
+    search: Option<&SearchRead>,
+) -> Result<BTreeSet<MemoryId>, Fault> {
+    const SQL: &str =
+        in_context!("memory_id", concat!(" AND (", contains!("value", "$5"), " OR ", contains!("value", "$6"), ")"));
+    let Some(SearchRead::Substring([one, other])) = search else { return Ok(BTreeSet::new()) };
+    let ids: Vec<uuid::Uuid> = query_scalar(SQL)
+        .bind(reach.tenant.as_str())
+        .bind(reach.subject.as_str())
+        .bind(level.project())
+        .bind(level.task())
+        .bind(one.expose())
+        .bind(other.expose())
+        .fetch_all(connection)
+        .await?;
+    Ok(ids.into_iter().map(MemoryId).collect())
+}
+
 /// What lies at an address, with its value, where the address is within reach.
 pub(super) async fn at(connection: &mut Connection, reach: &Reach, address: &Address) -> Result<Option<Memory>, Fault> {
     const SQL: &str = concat!(
         "SELECT ",
-        memory_columns!("value"),
+        memory_with!(value, tokens),
         " FROM memories WHERE tenant = $1 AND owner = $2 AND owner IN ($3, '') AND project = $4 AND task = $5",
         " AND key = $6"
     );

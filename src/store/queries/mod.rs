@@ -1,5 +1,5 @@
 //! The queries, one source for both engines: each engine compiles this folder with its own `Db`, and with its own
-//! `texts!`, `uuids!` and `digests!`, which turn a bound JSON array into a set.
+//! `texts!`, `uuids!` and `digests!`, which turn a bound JSON array into a set, and `contains!`.
 //!
 //! Decision: rows are looked up by a set of ids with `CROSS JOIN`, not with `IN`. Without statistics SQLite takes two
 //! owners to be more selective than a set of ids and walks all rows of both; a cross join it never reorders.
@@ -23,6 +23,22 @@ macro_rules! memory_columns {
             $value,
             ", memory_id, version, value_version, state, value_chars, update_time, confirm_time"
         )
+    };
+}
+
+/// The columns of a memory with what is read of its text.
+macro_rules! memory_with {
+    (value, tokens) => {
+        concat!(memory_columns!("value"), ", tokens")
+    };
+    (value) => {
+        concat!(memory_columns!("value"), ", CAST(NULL AS bytea) AS tokens")
+    };
+    (tokens) => {
+        concat!(memory_columns!("CAST(NULL AS text) AS value"), ", tokens")
+    };
+    () => {
+        concat!(memory_columns!("CAST(NULL AS text) AS value"), ", CAST(NULL AS bytea) AS tokens")
     };
 }
 

@@ -10,14 +10,14 @@ use crate::store::{MemoryPage, Position, Range, Reach};
 
 const OF_OWNER: &str = concat!(
     "SELECT ",
-    memory_columns!("value"),
+    memory_with!(value, tokens),
     " FROM memories WHERE tenant = $1 AND owner = $2 AND (project, task, key) > ($3, $4, $5)",
     " ORDER BY project, task, key LIMIT $6"
 );
 
 const OF_SCOPE: &str = concat!(
     "SELECT ",
-    memory_columns!("value"),
+    memory_with!(value, tokens),
     " FROM memories WHERE tenant = $1 AND owner = $2 AND project = $3 AND task = $4 AND key > $5",
     " ORDER BY key LIMIT $6"
 );

@@ -18,7 +18,10 @@ pub(in crate::store) async fn view(connection: &mut Connection, request: &ViewRe
     keys.sort_unstable();
     keys.dedup();
     let same_key = memories::by_keys(connection, reach, level, &keys).await?;
-    let all = if request.all { memories::all(connection, reach, level).await? } else { Vec::new() };
+    let search = request.search.as_ref();
+    let whole = request.all || search.is_some();
+    let all = if whole { memories::all(connection, reach, level, search).await? } else { Vec::new() };
+    let holding = memories::holding(connection, reach, level, search).await?;
     let candidates = candidates::touched(connection, request).await?;
 
     let owners = [Owner::personal(reach.subject.clone()), Owner::SHARED];
@@ -31,6 +34,7 @@ pub(in crate::store) async fn view(connection: &mut Connection, request: &ViewRe
 
     Ok(View {
         memories: once([nominated, same_key, all]),
+        holding,
         candidates,
         newest_update_time: found.newest_update_time(&revisions),
         revisions,

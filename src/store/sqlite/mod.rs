@@ -30,6 +30,12 @@ macro_rules! digests {
         concat!("(SELECT unhex(value) FROM json_each(", $parameter, "))")
     };
 }
+/// Whether a text has another in it, byte for byte.
+macro_rules! contains {
+    ($text:literal, $parameter:literal) => {
+        concat!("instr(", $text, ", ", $parameter, ") > 0")
+    };
+}
 
 #[expect(clippy::duplicate_mod, reason = "one SQL source, compiled once for each engine")]
 #[path = "../queries/mod.rs"]

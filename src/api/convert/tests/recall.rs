@@ -6,7 +6,7 @@ use crate::api::proto::context::Context as Choice;
 use crate::api::proto::list_memories_request::Range;
 use crate::gate::Error;
 use crate::gate::command::ListRange;
-use crate::memory::{Budget, Confidence, Context, Key, Level};
+use crate::memory::{Budget, Confidence, Context, Key, Level, Text, TextQuery};
 
 pub(super) fn good() -> proto::RecallRequest {
     proto::RecallRequest {
@@ -22,6 +22,7 @@ pub(super) fn good() -> proto::RecallRequest {
                 derived_store_id: "vectors".to_owned(),
             }],
             all: Some(proto::AllQuery {}),
+            text: Some(proto::TextQuery { text: "a AND".to_owned(), mode: proto::TextMode::Substring.into() }),
         }),
         budget: Some(proto::Budget { max_items: Some(20), max_value_chars: Some(100_000) }),
         min_confidence: Some(0.5),
@@ -42,6 +43,10 @@ fn query(request: &mut proto::RecallRequest) -> &mut proto::Query {
 
 fn nomination(request: &mut proto::RecallRequest) -> &mut proto::Nomination {
     &mut query(request).nominations[0]
+}
+
+fn text(request: &mut proto::RecallRequest) -> &mut proto::TextQuery {
+    query(request).text.as_mut().unwrap()
 }
 
 fn budget(request: &mut proto::RecallRequest) -> &mut proto::Budget {
@@ -81,6 +86,11 @@ pub(super) fn bad() -> Vec<Row<proto::RecallRequest>> {
         rows.push(row("query.nominations[0].score", move |r| nomination(r).score = Some(score)));
     }
     rows.extend(rows::ids("query.nominations[0].derived_store_id", |r, id| nomination(r).derived_store_id = id));
+    rows.push(row("query.text.text", |r| *text(r) = proto::TextQuery::default()));
+    for bad in ["a\0b".to_owned(), "\0".to_owned(), " ".repeat(10_000), "x".repeat(1001), "\u{1f600}".repeat(1001)] {
+        rows.push(row("query.text.text", move |r| text(r).text.clone_from(&bad)));
+    }
+    rows.extend(rows::unknown_numbers("query.text.mode", |r, n| text(r).mode = n));
     for items in [0, -1, 21, i32::MAX, i32::MIN] {
         rows.push(row("budget.max_items", move |r| budget(r).max_items = Some(items)));
     }
@@ -168,6 +178,25 @@ fn every_fault_of_one_nomination_is_named() {
     let fields = ["memory_id", "value_version", "score", "derived_store_id"];
     let expected = fields.map(|field| format!("query.nominations[0].{field}"));
     assert_eq!(bad_fields(recall(request)), expected);
+}
+
+#[test]
+fn a_text_is_kept_as_it_is_up_to_1000_characters() {
+    let asked = |text: &str, mode: i32| {
+        let query = proto::Query { text: Some(proto::TextQuery { text: text.to_owned(), mode }), ..Default::default() };
+        recall(proto::RecallRequest { query: Some(query), ..good() }).unwrap().text
+    };
+    let family = "\u{1f469}\u{200d}\u{1f467}";
+    for text in [" ", "\\u0000", "%_*", "e\u{301}", "\u{202e}\u{feff}", &family.repeat(333), &"\u{1f600}".repeat(1000)]
+    {
+        let kept = Text::new(text.to_owned());
+        for words in [proto::TextMode::Unspecified, proto::TextMode::Words] {
+            assert_eq!(asked(text, words.into()), Some(TextQuery::Words(kept.clone())));
+        }
+        assert_eq!(asked(text, proto::TextMode::Substring.into()), Some(TextQuery::Substring(kept)));
+    }
+    let without = proto::Query { keys: vec!["language".to_owned()], ..Default::default() };
+    assert_eq!(recall(proto::RecallRequest { query: Some(without), ..good() }).unwrap().text, None);
 }
 
 #[test]
