@@ -7,6 +7,7 @@
 
 mod call;
 mod capture;
+mod codec;
 mod convert;
 mod correct;
 mod delete;
