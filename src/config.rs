@@ -21,6 +21,12 @@ pub const DEFAULT_LISTEN: &str = "127.0.0.1:7437";
 pub const DEFAULT_DATABASE: &str = "recall-gate.db";
 /// Time for calls in flight after a stop, where none is set.
 pub const DEFAULT_DRAIN_SECONDS: u64 = 10;
+/// The longest that a call may take, where none is set.
+pub const DEFAULT_MAX_CALL_SECONDS: u64 = 60;
+/// Calls at once, where none is set.
+pub const DEFAULT_MAX_CONCURRENT_CALLS: usize = 1024;
+/// Connections at once, where none is set.
+pub const DEFAULT_MAX_CONNECTIONS: usize = 1024;
 
 /// Who may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +59,12 @@ pub struct Settings {
     pub identity: Identity,
     /// How long calls in flight may take after a stop.
     pub drain: Duration,
+    /// The longest that a call may take.
+    pub max_call: Duration,
+    /// Calls at once.
+    pub max_concurrent_calls: usize,
+    /// Connections at once.
+    pub max_connections: usize,
 }
 
 /// Everything that is wrong with the settings.
