@@ -28,6 +28,8 @@ use self::proto::discovery_service_server::DiscoveryServiceServer;
 use self::proto::recall_service_server::RecallServiceServer;
 use crate::gate::Gate;
 
+pub use call::Deadline;
+
 /// Messages, clients and servers, as generated from `proto/recallgate/v1`.
 #[expect(
     clippy::allow_attributes,

@@ -13,7 +13,7 @@ use super::{ConfigFile, Failure, policy};
 use crate::config::{Identity, Layer, Settings};
 use crate::gate::{Clock, SystemClock};
 use crate::identity::{Authenticator, JwtVerifier, KeySet, development_key, development_key_path};
-use crate::server::{Drained, Health, Server, assemble};
+use crate::server::{Drained, Health, Limits, Server, assemble};
 use crate::telemetry;
 
 #[derive(Debug, Args)]
@@ -65,8 +65,19 @@ async fn serve(
     let assembled = assemble(&settings.database, policy, Arc::clone(&clock))
         .await
         .map_err(|error| Failure::because(&format!("`{}`", settings.database.display()), &error))?;
-    let server =
-        Server { routes: assembled.routes, authenticator: Arc::new(authenticator), clock, drain: settings.drain };
+    let limits = Limits {
+        max_call: settings.max_call,
+        max_concurrent_calls: settings.max_concurrent_calls,
+        max_connections: settings.max_connections,
+        ..Limits::default()
+    };
+    let server = Server {
+        routes: assembled.routes,
+        authenticator: Arc::new(authenticator),
+        clock,
+        drain: settings.drain,
+        limits,
+    };
     tracing::info!(%address, database = %settings.database.display(), policy = %policy_version, "listening");
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
     let outcome = server

@@ -30,7 +30,19 @@ fn path(path: &Path) -> &str {
 fn help_explains_every_setting_with_its_variable() {
     let ran = run_with(&["serve", "--help"]);
     assert!(ran.has_code(0), "{}", ran.err);
-    for name in ["listen", "database", "policy", "issuer", "audience", "drain-seconds", "log-format", "log-filter"] {
+    for name in [
+        "listen",
+        "database",
+        "policy",
+        "issuer",
+        "audience",
+        "drain-seconds",
+        "max-call-seconds",
+        "max-concurrent-calls",
+        "max-connections",
+        "log-format",
+        "log-filter",
+    ] {
         assert!(ran.out.contains(&format!("--{name}")), "{name}");
         let variable = name.to_uppercase().replace('-', "_");
         assert!(ran.out.contains(&format!("[env: RECALL_GATE_{variable}=")), "{variable}");

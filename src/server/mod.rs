@@ -1,14 +1,26 @@
 //! The wiring of the wire: listener, layers, health, reflection, and how to stop.
 //!
 //! Holds no rule. What a call does is in the routes it is handed.
+//!
+//! A call passes, from the outside in: its connection's place; what isolates a panic; its span; its own place among the
+//! calls; who calls; its deadline; whether its bytes are messages. Identity stands before whatever reads the request.
 
+mod answer;
 mod assemble;
 mod authenticate;
 mod calls;
+mod connections;
+mod deadline;
 mod embedded;
+mod framing;
 mod health;
+mod isolate;
+mod limits;
+mod messages;
 mod methods;
+mod places;
 mod tidy;
+mod timeout;
 
 use std::future::Future;
 use std::pin::pin;
@@ -23,6 +35,7 @@ use tonic::transport::server::TcpIncoming;
 pub use assemble::{AssembleError, Assembled, assemble};
 pub use embedded::{Embedded, StartError};
 pub use health::{Health, LIVENESS, SERVICES};
+pub use limits::Limits;
 pub use tidy::Tidying;
 
 use crate::gate::Clock;
@@ -30,15 +43,6 @@ use crate::identity::Authenticator;
 
 /// Descriptors of the public API.
 const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/recallgate.v1.bin"));
-
-/// Largest request message, in bytes. Each generated service sets it; this is tonic's default too.
-pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
-
-/// Largest set of headers of a call: twice the longest credential.
-const MAX_HEADERS_BYTES: u32 = 16 * 1024;
-const MAX_CALLS_PER_CONNECTION: u32 = 1024;
-const KEEPALIVE: Duration = Duration::from_secs(30);
-const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why the server could not run.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +77,8 @@ pub struct Server {
     pub clock: Arc<dyn Clock>,
     /// How long calls in flight may take after a stop.
     pub drain: Duration,
+    /// What callers may take.
+    pub limits: Limits,
 }
 
 impl Server {
@@ -107,20 +113,30 @@ impl Server {
             tonic_reflection::pb::v1alpha::FILE_DESCRIPTOR_SET,
         ])
         .map_err(|error| Error::Descriptors(Box::new(error)))?;
+        let methods = Arc::new(methods);
+        let limits = self.limits;
+        let incoming = TcpIncoming::from(listener).with_nodelay(Some(true)).with_keepalive(Some(limits.keepalive));
 
         let (begin_drain, drain_begun) = oneshot::channel::<()>();
         let serving = tonic::transport::Server::builder()
-            .max_concurrent_streams(MAX_CALLS_PER_CONNECTION)
-            .http2_max_header_list_size(MAX_HEADERS_BYTES)
-            .http2_keepalive_interval(Some(KEEPALIVE))
-            .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
-            .layer(calls::CallLayer::new(methods))
+            .max_concurrent_streams(limits::MAX_CALLS_PER_CONNECTION)
+            .http2_max_header_list_size(limits::MAX_HEADERS_BYTES)
+            .http2_max_pending_accept_reset_streams(Some(limits::MAX_RESET_CALLS))
+            .http2_max_local_error_reset_streams(Some(limits::MAX_RESET_CALLS))
+            .http2_keepalive_interval(Some(limits.keepalive))
+            .http2_keepalive_timeout(Some(limits.keepalive_timeout))
+            .layer(isolate::IsolateLayer)
+            .layer(calls::CallLayer::new(Arc::clone(&methods)))
+            // Once more, so that the span of a call that panicked ends with its status.
+            .layer(isolate::IsolateLayer)
+            .layer(places::PlacesLayer::new(Arc::clone(&methods), limits.max_concurrent_calls))
             .layer(authenticate::AuthenticateLayer::new(self.authenticator, self.clock))
+            .layer(deadline::DeadlineLayer::new(Arc::clone(&methods), limits.max_call))
+            .layer(framing::FramingLayer::new(methods, limits.stall))
             .add_routes(routes)
-            .serve_with_incoming_shutdown(
-                TcpIncoming::from(listener).with_nodelay(Some(true)).with_keepalive(Some(KEEPALIVE)),
-                async { drain_begun.await.unwrap_or_default() },
-            );
+            .serve_with_incoming_shutdown(connections::Connections::new(incoming, &limits), async {
+                drain_begun.await.unwrap_or_default();
+            });
         let mut serving = pin!(serving);
 
         health.ready().await;

@@ -172,6 +172,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "arc_swap",
             "bytes",
             "http",
+            "http_body",
             "http_body_util",
             "opentelemetry",
             "opentelemetry_sdk::propagation",
