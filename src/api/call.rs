@@ -85,6 +85,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_stands_beside_the_request_lives_until_the_work_is_done() {
+        let (place, go_on) = (Arc::new(()), Arc::new(Notify::new()));
+        let (kept, go_on_too) = (Arc::downgrade(&place), Arc::clone(&go_on));
+        let mut request = request();
+        request.extensions_mut().insert(place);
+        let (started, begun) = oneshot::channel();
+        let handler = call(request, |_, ()| async move {
+            started.send(()).unwrap();
+            go_on_too.notified().await;
+            Ok(())
+        });
+        tokio::select! {
+            _ = handler => panic!("the work has not been let go on"),
+            begun = begun => begun.unwrap(),
+        }
+        assert!(kept.upgrade().is_some(), "the call is gone, its work is not");
+        go_on.notify_one();
+        let freed = async {
+            while kept.upgrade().is_some() {
+                tokio::task::yield_now().await
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(5), freed).await.unwrap();
+    }
+
+    #[tokio::test]
     async fn a_panic_is_answered_internal_and_says_nothing_of_what_it_was() {
         let status = call(request(), |_, ()| async { if true { panic!("zq7canary") } else { Ok(()) } }).await;
         let status = status.unwrap_err();
