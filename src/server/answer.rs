@@ -3,9 +3,13 @@
 use std::convert::Infallible;
 use std::future::{Future, ready};
 use std::pin::Pin;
+use std::time::Duration;
 
-use http::{HeaderMap, Response};
-use http_body::Frame;
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use http_body::{Body as _, Frame};
+use http_body_util::BodyExt;
+use tokio::time::timeout;
 use tonic::Status;
 use tonic::body::Body;
 
@@ -14,17 +18,47 @@ pub(super) type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infa
 
 /// A service that a layer can stand before.
 pub(super) trait Inner:
-    tower::Service<http::Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send + 'static>
+    tower::Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send + 'static>
 {
 }
 
 impl<S> Inner for S where
-    S: tower::Service<http::Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send + 'static>
+    S: tower::Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send + 'static>
 {
 }
 
+/// As much of a refused request is read as is on its way already.
+const LINGER: Duration = Duration::from_millis(100);
+const LINGER_BYTES: usize = 64 * 1024;
+
 /// Instead of the answer of the service behind.
-pub(super) fn instead(status: Status) -> Answer {
+///
+/// Decision: HTTP/2 resets a call that is answered before its request is whole, and what then still comes of it counts
+/// as a fault of the connection, which is closed after some number of them, with every other call on it. To refuse many
+/// calls must not do that. The cost: who sends only half a request waits a moment for the refusal.
+pub(super) fn instead(status: Status, request: Request<Body>) -> Answer {
+    let mut body = request.into_body();
+    if body.is_end_stream() {
+        return at_once(status);
+    }
+    Box::pin(async move {
+        let rest = async {
+            let mut bytes = 0;
+            while let Some(Ok(frame)) = body.frame().await {
+                bytes += frame.data_ref().map_or(0, Bytes::len);
+                if bytes > LINGER_BYTES {
+                    break;
+                }
+            }
+        };
+        // The answer is the same whether or not all came.
+        let _ = timeout(LINGER, rest).await;
+        Ok(status.into_http())
+    })
+}
+
+/// Instead of the answer of a service that has the request already.
+pub(super) fn at_once(status: Status) -> Answer {
     Box::pin(ready(Ok(status.into_http())))
 }
 

@@ -65,7 +65,7 @@ impl<S: Inner> Service<Request<Body>> for Authenticate<S> {
                 Ok(caller) => {
                     request.extensions_mut().insert(caller);
                 }
-                Err(error) => return instead(status::unauthenticated(error)),
+                Err(error) => return instead(status::unauthenticated(error), request),
             }
         }
         // Nobody behind this point needs it, so nobody can log it.

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep};
 use tokio_stream::Stream;
-use tonic::transport::server::{Connected, TcpConnectInfo, TcpIncoming};
+use tonic::transport::server::TcpIncoming;
 
 use super::Limits;
 
@@ -40,7 +40,7 @@ impl Connections {
 }
 
 impl Stream for Connections {
-    type Item = Result<Connection>;
+    type Item = Connection;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
@@ -62,7 +62,7 @@ impl Stream for Connections {
             match place {
                 Ok(place) => {
                     let preface = Some(Preface { missing: PREFACE_BYTES, timer: Box::pin(sleep(self.preface)) });
-                    return Poll::Ready(Some(Ok(Connection { stream, preface, _place: place })));
+                    return Poll::Ready(Some(Connection { stream, preface, _place: place }));
                 }
                 Err(_) if was_full => {}
                 Err(_) => tracing::warn!("as many connections as may be: others are closed at once"),
@@ -123,13 +123,5 @@ impl AsyncWrite for Connection {
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
-    }
-}
-
-impl Connected for Connection {
-    type ConnectInfo = TcpConnectInfo;
-
-    fn connect_info(&self) -> TcpConnectInfo {
-        self.stream.connect_info()
     }
 }

@@ -1,8 +1,7 @@
 //! When a call has to be answered, and the answer where it is not.
 //!
 //! Work that has begun goes on in a task of its own: what ran out of time may have taken effect, and the same request
-//! id sent again tells. tonic has a timer of its own for the same header, which answers `CANCELLED`; it stands around
-//! these layers and looks at them first, so that theirs is the answer as long as the clock is asked here too.
+//! id sent again tells.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -62,7 +61,9 @@ impl<S: Inner> Service<Request<Body>> for Timed<S> {
 
     fn call(&mut self, mut request: Request<Body>) -> Answer {
         let begin = Instant::now();
-        let Ok(asked) = timeout::asked(request.headers()) else { return instead(refused(&Refusal::TimeoutHeader)) };
+        let Ok(asked) = timeout::asked(request.headers()) else {
+            return instead(refused(&Refusal::TimeoutHeader), request);
+        };
         let shape = self.layer.methods.shape(request.uri().path());
         let longest = (!shape.is_watch()).then_some(self.layer.max_call);
         let allowed = asked.into_iter().chain(longest).min();
@@ -70,7 +71,7 @@ impl<S: Inner> Service<Request<Body>> for Timed<S> {
             return Box::pin(self.inner.call(request));
         };
         if Instant::now() >= end {
-            return instead(refused(&Refusal::OutOfTime));
+            return instead(refused(&Refusal::OutOfTime), request);
         }
         request.extensions_mut().insert(Deadline(end));
         let answer = self.inner.call(request);
@@ -78,26 +79,21 @@ impl<S: Inner> Service<Request<Body>> for Timed<S> {
             let mut answer = pin!(answer);
             let mut timer = pin!(sleep_until(end));
             let response = poll_fn(|context| match answer.as_mut().poll(context) {
-                Poll::Pending if is_over(end, timer.as_mut(), context) => {
+                Poll::Pending if timer.as_mut().poll(context).is_ready() => {
                     Poll::Ready(Ok(refused(&Refusal::OutOfTime).into_http()))
                 }
                 polled => polled,
             });
             let response = response.await?;
-            let ending = |body| Body::new(Ending { body: Some(body), end, timer: Box::pin(sleep_until(end)) });
+            let ending = |body| Body::new(Ending { body: Some(body), timer: Box::pin(sleep_until(end)) });
             Ok(if shape.answers_many { response.map(ending) } else { response })
         })
     }
 }
 
-fn is_over(end: Instant, timer: Pin<&mut Sleep>, context: &mut Context<'_>) -> bool {
-    timer.poll(context).is_ready() || Instant::now() >= end
-}
-
 /// A stream of replies that ends when its time is up.
 struct Ending {
     body: Option<Body>,
-    end: Instant,
     timer: Pin<Box<Sleep>>,
 }
 
@@ -106,8 +102,8 @@ impl http_body::Body for Ending {
     type Error = Status;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let end = self.end;
-        if is_over(end, self.timer.as_mut(), context) && self.body.take().is_some() {
+        if self.body.is_some() && self.timer.as_mut().poll(context).is_ready() {
+            self.body = None;
             return Poll::Ready(Some(Ok(trailers(&refused(&Refusal::OutOfTime)))));
         }
         match &mut self.body {

@@ -15,12 +15,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body::Frame;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep};
 use tonic::body::Body;
 use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use super::answer::{Answer, Inner};
+use super::limits::{LARGE_REQUESTS_BYTES, SMALL_REQUEST_BYTES};
 use super::messages::Messages;
 use super::methods::Methods;
 use crate::api::status::{Refusal, refused};
@@ -32,11 +34,12 @@ const ENCODINGS_TAKEN: &str = "grpc-accept-encoding";
 pub(super) struct FramingLayer {
     methods: Arc<Methods>,
     stall: Duration,
+    room: Arc<Semaphore>,
 }
 
 impl FramingLayer {
     pub(super) fn new(methods: Arc<Methods>, stall: Duration) -> Self {
-        Self { methods, stall }
+        Self { methods, stall, room: Arc::new(Semaphore::new(LARGE_REQUESTS_BYTES)) }
     }
 }
 
@@ -69,7 +72,19 @@ impl<S: Inner> Service<Request<Body>> for Framing<S> {
         let messages = Messages::new(!takes_many, compressed);
         // A client may take its time between two messages of a stream.
         let stall = (!takes_many).then_some(self.layer.stall);
-        let request = request.map(|body| Body::new(Checked { body, messages, stall, timer: None, over: false }));
+        let room = Arc::clone(&self.layer.room);
+        let request = request.map(|body| {
+            Body::new(Checked {
+                body,
+                messages,
+                stall,
+                timer: None,
+                small: SMALL_REQUEST_BYTES,
+                room,
+                held: None,
+                over: false,
+            })
+        });
         let answer = self.inner.call(request);
         Box::pin(async move { answer.await.map(in_our_words) })
     }
@@ -106,6 +121,10 @@ struct Checked {
     messages: Messages,
     stall: Option<Duration>,
     timer: Option<Pin<Box<Sleep>>>,
+    /// What may still come before it takes room.
+    small: usize,
+    room: Arc<Semaphore>,
+    held: Option<OwnedSemaphorePermit>,
     over: bool,
 }
 
@@ -114,6 +133,20 @@ impl Checked {
         let Some(stall) = self.stall else { return false };
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(stall)));
         timer.as_mut().poll(context).is_ready()
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
+        let small = self.small.min(bytes.len());
+        self.small -= small;
+        let more = u32::try_from(bytes.len() - small).unwrap_or(u32::MAX);
+        if more > 0 {
+            let more = Arc::clone(&self.room).try_acquire_many_owned(more).map_err(|_| Refusal::Busy)?;
+            match &mut self.held {
+                Some(held) => held.merge(more),
+                None => self.held = Some(more),
+            }
+        }
+        self.messages.take(bytes)
     }
 
     fn refuse(&mut self, refusal: &Refusal) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
@@ -138,7 +171,7 @@ impl http_body::Body for Checked {
                 self.timer = None;
                 match frame {
                     Some(Ok(frame)) => match frame.data_ref() {
-                        Some(bytes) => self.messages.take(bytes),
+                        Some(bytes) => self.take(bytes),
                         None => self.messages.end(),
                     },
                     None => self.messages.end(),

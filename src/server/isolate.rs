@@ -16,7 +16,7 @@ use tonic::Status;
 use tonic::body::Body;
 use tower::{Layer, Service};
 
-use super::answer::{Answer, Inner, instead, trailers};
+use super::answer::{Answer, Inner, at_once, trailers};
 use crate::api::status;
 use crate::gate::Error;
 
@@ -53,7 +53,7 @@ impl<S: Inner> Service<Request<Body>> for Isolate<S> {
     }
 
     fn call(&mut self, request: Request<Body>) -> Answer {
-        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| self.0.call(request))) else { return instead(panicked()) };
+        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| self.0.call(request))) else { return at_once(panicked()) };
         Box::pin(async move {
             let mut answer = pin!(answer);
             let response = poll_fn(|context| {

@@ -10,12 +10,22 @@ pub(super) const MAX_CALLS_PER_CONNECTION: u32 = 256;
 /// Largest set of headers of a call: twice the longest credential.
 pub(super) const MAX_HEADERS_BYTES: u32 = 16 * 1024;
 
-/// Calls that a client has reset and the service has not looked at yet, and streams that the service has reset: as many
-/// as one connection may have open. Past that the connection is closed.
+/// Calls that a client has reset and the service has not looked at yet: as many as one connection may have open. Past
+/// that the connection is closed.
 pub(super) const MAX_RESET_CALLS: usize = MAX_CALLS_PER_CONNECTION as usize;
+
+/// Faults of HTTP/2 that a connection may make before it is closed. They are counted over all its life, and what comes
+/// of a request that was refused meanwhile is one, so that a small number would close good connections.
+pub(super) const MAX_STREAM_FAULTS: usize = 4096;
 
 /// Streams of health and reflection at once, which take no place among the calls and need no credential.
 pub(super) const MAX_OPEN_STREAMS: usize = 1024;
+
+/// A request is held in memory until it is whole. The first bytes of each have their room with its place among the calls.
+pub(super) const SMALL_REQUEST_BYTES: usize = 64 * 1024;
+
+/// What is longer shares so many bytes, on all connections together: who fills them keeps no small request away.
+pub(super) const LARGE_REQUESTS_BYTES: usize = 64 * 1024 * 1024;
 
 /// The limits of the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,6 +19,7 @@ mod limits;
 mod messages;
 mod methods;
 mod places;
+mod serve;
 mod tidy;
 mod timeout;
 
@@ -28,9 +29,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio_stream::StreamExt;
 use tonic::service::Routes;
 use tonic::transport::server::TcpIncoming;
+use tower::ServiceBuilder;
 
 pub use assemble::{AssembleError, Assembled, assemble};
 pub use embedded::{Embedded, StartError};
@@ -47,9 +49,6 @@ const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/recallgate.
 /// Why the server could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The transport failed.
-    #[error("the server failed")]
-    Transport(#[from] tonic::transport::Error),
     /// The descriptors that reflection serves cannot be read: a defect.
     #[error("the descriptors of the API cannot be read")]
     Descriptors(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -86,7 +85,7 @@ impl Server {
     /// awaited, at most for `drain`.
     ///
     /// # Errors
-    /// Where the transport fails.
+    /// Where the listener ends by itself.
     pub async fn run(
         self,
         listener: TcpListener,
@@ -117,14 +116,7 @@ impl Server {
         let limits = self.limits;
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true)).with_keepalive(Some(limits.keepalive));
 
-        let (begin_drain, drain_begun) = oneshot::channel::<()>();
-        let serving = tonic::transport::Server::builder()
-            .max_concurrent_streams(limits::MAX_CALLS_PER_CONNECTION)
-            .http2_max_header_list_size(limits::MAX_HEADERS_BYTES)
-            .http2_max_pending_accept_reset_streams(Some(limits::MAX_RESET_CALLS))
-            .http2_max_local_error_reset_streams(Some(limits::MAX_RESET_CALLS))
-            .http2_keepalive_interval(Some(limits.keepalive))
-            .http2_keepalive_timeout(Some(limits.keepalive_timeout))
+        let service = ServiceBuilder::new()
             .layer(isolate::IsolateLayer)
             .layer(calls::CallLayer::new(Arc::clone(&methods)))
             // Once more, so that the span of a call that panicked ends with its status.
@@ -133,24 +125,25 @@ impl Server {
             .layer(authenticate::AuthenticateLayer::new(self.authenticator, self.clock))
             .layer(deadline::DeadlineLayer::new(Arc::clone(&methods), limits.max_call))
             .layer(framing::FramingLayer::new(methods, limits.stall))
-            .add_routes(routes)
-            .serve_with_incoming_shutdown(connections::Connections::new(incoming, &limits), async {
-                drain_begun.await.unwrap_or_default();
-            });
-        let mut serving = pin!(serving);
+            .service(routes.prepare());
 
+        let mut serving = serve::Serving::new(&limits);
+        let mut connections = connections::Connections::new(incoming, &limits);
+        let mut stop = pin!(stop);
         health.ready().await;
-        tokio::select! {
-            ended = &mut serving => return ended.map_err(Error::from).and(Err(Error::Ended)),
-            () = stop => {}
+        loop {
+            tokio::select! {
+                connection = connections.next() => match connection {
+                    Some(connection) => serving.serve(connection, service.clone()),
+                    None => return Err(Error::Ended),
+                },
+                () = serving.ended() => {}
+                () = &mut stop => break,
+            }
         }
         health.drain().await;
-        // The receiver is gone only where serving has ended, which the line after next reports.
-        let _ = begin_drain.send(());
-        match tokio::time::timeout(self.drain, serving).await {
-            Ok(ended) => ended.map(|()| Drained::Whole).map_err(Error::from),
-            Err(_) => Ok(Drained::Cut),
-        }
+        drop(connections);
+        Ok(serving.drain(self.drain).await)
     }
 }
 

@@ -67,7 +67,9 @@ impl<S: Inner> Service<Request<Body>> for Places<S> {
             (true, true) => &self.layer.open_streams,
             (false, _) => &self.layer.calls,
         };
-        let Ok(place) = Arc::clone(places).try_acquire_owned() else { return instead(refused(&Refusal::Busy)) };
+        let Ok(place) = Arc::clone(places).try_acquire_owned() else {
+            return instead(refused(&Refusal::Busy), request);
+        };
         let place = Place(Arc::new(place));
         request.extensions_mut().insert(place.clone());
         let answer = self.inner.call(request);

@@ -174,6 +174,8 @@ pub(crate) const LAYERS: &[Layer] = &[
             "http",
             "http_body",
             "http_body_util",
+            "hyper",
+            "hyper_util",
             "opentelemetry",
             "opentelemetry_sdk::propagation",
             "prost",

@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tonic::Code;
 
-use crate::process::Process;
-use crate::raw::{LONG, Raw, framed, gzip, read, send};
+use crate::process::{MAX_GROWTH_MIB, Process};
+use crate::raw::{LONG, Raw, framed, gzip, read, send, send_part};
 use crate::witness::Witness;
 
 const GET: &str = "/recallgate.v1.DiscoveryService/GetCaller";
@@ -35,8 +35,13 @@ impl Abused {
     }
 
     async fn did_no_harm(self) {
+        self.cost_at_most(MAX_GROWTH_MIB).await;
+    }
+
+    async fn cost_at_most(self, growth_mib: u64) {
         self.witness.was_undisturbed().await;
-        self.process.has_stayed_near(self.before);
+        let (_, most) = self.process.resident_mib();
+        assert!(most <= self.before + growth_mib, "{} MiB before, {most} MiB at most", self.before);
     }
 }
 
@@ -165,6 +170,29 @@ async fn lengths_that_are_never_sent_take_no_memory_and_no_place_for_long() {
         drop(body);
     }
     abused.did_no_harm().await;
+}
+
+/// The room for what is long of them is 64 MiB, and each has some of its own. The witness needs no more than that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_that_are_never_whole_are_refused_where_they_fill_the_room_for_all() {
+    let abused = Abused::start(&["--max-call-seconds", "3"]).await;
+    let part = Bytes::from([&b"\0\x00\x40\0\0"[..], &vec![0; 4 * 1024 * 1024 - 1]].concat());
+    let mut raw = Raw::connect(abused.process.address).await;
+    let mut answers = Vec::new();
+    for _ in 0..100 {
+        let (answer, body) = raw.begin(CAPTURE, &[]).await;
+        answers.push((tokio::spawn(read(answer)), tokio::spawn(send_part(body, part.clone()))));
+    }
+    let mut busy = 0;
+    for (answer, sending) in answers {
+        match answer.await.unwrap().unwrap().refused() {
+            (Code::ResourceExhausted, reason) if reason == "RATE_LIMITED" => busy += 1,
+            other => assert_eq!(other, (Code::DeadlineExceeded, "DEADLINE_EXCEEDED".to_owned())),
+        }
+        sending.abort();
+    }
+    assert!(busy >= 100 - 16, "{busy}");
+    abused.cost_at_most(2 * MAX_GROWTH_MIB).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

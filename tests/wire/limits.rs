@@ -72,3 +72,21 @@ async fn a_cancelled_call_without_work_gives_its_place_back() {
     .await
     .unwrap();
 }
+
+#[tokio::test]
+async fn who_is_slow_to_read_an_answer_keeps_nobody_from_calling() {
+    let service = Service::start(Limits { max_concurrent_calls: 1, ..Limits::default() }).await;
+    let mut builder = h2::client::Builder::new();
+    builder.initial_window_size(0);
+    let mut slow = Raw::with(service.address, &builder).await;
+    let mut unread = Vec::new();
+    for _ in 0..5 {
+        let (answer, mut body) = slow.begin("/recallgate.v1.DiscoveryService/GetCaller", &[]).await;
+        body.send_data(Bytes::from(framed(0, b"")), true).unwrap();
+        let answer = tokio::time::timeout(crate::raw::LONG, answer).await.unwrap().unwrap();
+        assert!(!answer.headers().contains_key("grpc-status"), "not refused");
+        unread.push(answer);
+    }
+    let mut raw = service.raw().await;
+    assert_eq!(raw.call("/stub.Stub/Ok", &[], &framed(0, b"")).await.code(), Code::Ok);
+}

@@ -14,5 +14,6 @@ mod panics;
 mod paths;
 mod process;
 mod raw;
+mod storm;
 mod stub;
 mod witness;

@@ -67,9 +67,16 @@ async fn b40_neither_a_panic_nor_a_refusal_repeats_a_header_or_what_was_panicked
     let capture = "/recallgate.v1.CaptureService/Capture";
     raw.call(capture, &[("authorization", b"Bearer zq7header")], &framed(0, b"")).await;
     raw.call(capture, &headers, &framed(0, b"\x2a\x09zq7canary\xff")).await;
+    let (_, mut cancelled) = raw.begin(capture, &headers).await;
+    cancelled.send_reset(h2::Reason::CANCEL);
+    assert_eq!(raw.call("/stub.Stub/Ok", &[], &framed(0, b"")).await.code(), Code::Ok);
     drop(logging);
     let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(text.contains("a call panicked"), "{text}");
+    let ended = text.lines().filter(|line| line.contains("call ended"));
+    assert_eq!(ended.filter(|line| line.contains("\"INTERNAL\"")).count(), 2, "the spans of both panics");
+    let errors = text.lines().filter(|line| line.contains(" ERROR "));
+    assert_eq!(errors.count(), 2, "B39: neither a refusal nor a cancelled call is a fault of the service");
     // At its most talkative tonic repeats a timeout that it cannot read, which is no secret.
     let told =
         text.lines().filter(|line| line.contains("zq7") && !line.contains("tonic::transport::service::grpc_timeout"));

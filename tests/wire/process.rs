@@ -43,12 +43,6 @@ impl Process {
         };
         (field("VmRSS:"), field("VmHWM:"))
     }
-
-    /// It has not taken more than that since.
-    pub(crate) fn has_stayed_near(&self, before: u64) {
-        let (_, most) = self.resident_mib();
-        assert!(most <= before + MAX_GROWTH_MIB, "{before} MiB before, {most} MiB at most");
-    }
 }
 
 impl Drop for Process {

@@ -72,6 +72,11 @@ impl Raw {
         Some(Self { send, driver: tokio::spawn(connection), address })
     }
 
+    pub(crate) async fn with(address: SocketAddr, builder: &h2::client::Builder) -> Self {
+        let (send, connection) = builder.handshake(TcpStream::connect(address).await.unwrap()).await.unwrap();
+        Self { send, driver: tokio::spawn(connection), address }
+    }
+
     fn request(&self, path: &'static str, headers: &[(&'static str, &[u8])]) -> Request<()> {
         let mut parts = Parts::default();
         parts.scheme = Some(Scheme::HTTP);
@@ -118,7 +123,15 @@ impl Raw {
 }
 
 /// Sends a body as far as the other side takes it.
-pub(crate) async fn send(mut to: SendStream<Bytes>, mut body: Bytes) -> SendStream<Bytes> {
+pub(crate) async fn send(to: SendStream<Bytes>, body: Bytes) -> SendStream<Bytes> {
+    let mut to = send_part(to, body).await;
+    // Refused where the answer is there already.
+    let _ = to.send_data(Bytes::new(), true);
+    to
+}
+
+/// The same without an end.
+pub(crate) async fn send_part(mut to: SendStream<Bytes>, mut body: Bytes) -> SendStream<Bytes> {
     while !body.is_empty() {
         to.reserve_capacity(body.len());
         match poll_fn(|context| to.poll_capacity(context)).await {
@@ -131,8 +144,6 @@ pub(crate) async fn send(mut to: SendStream<Bytes>, mut body: Bytes) -> SendStre
             _ => return to,
         }
     }
-    // Refused where the answer is there already.
-    let _ = to.send_data(Bytes::new(), true);
     to
 }
 
