@@ -69,3 +69,48 @@ pub(super) fn trailers<D>(status: &Status) -> Frame<D> {
     let _ = status.add_header(&mut trailers);
     Frame::trailers(trailers)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::task::Poll;
+
+    use http_body_util::StreamBody;
+    use tokio::sync::mpsc;
+    use tokio_stream::wrappers::ReceiverStream;
+    use tonic::Code;
+
+    use super::*;
+    use crate::api::status::{Refusal, refused};
+
+    type Sender = mpsc::Sender<Result<Frame<Bytes>, Status>>;
+
+    fn refusing() -> (Sender, Answer) {
+        let (sender, receiver) = mpsc::channel(1);
+        let body = Body::new(StreamBody::new(ReceiverStream::new(receiver)));
+        (sender, instead(refused(&Refusal::Busy), Request::new(body)))
+    }
+
+    async fn polled_once(answer: &mut Answer) -> bool {
+        poll_fn(|context| Poll::Ready(answer.as_mut().poll(context).is_ready())).await
+    }
+
+    #[tokio::test]
+    async fn a_refusal_waits_for_what_is_on_its_way_and_for_no_more() {
+        let (sender, mut answer) = refusing();
+        assert!(!polled_once(&mut answer).await);
+        sender.send(Ok(Frame::data(Bytes::from_static(b"rest")))).await.unwrap();
+        assert!(!polled_once(&mut answer).await);
+        drop(sender);
+        assert!(polled_once(&mut answer).await, "the request is whole");
+
+        let (sender, mut answer) = refusing();
+        sender.send(Ok(Frame::data(Bytes::from(vec![0; LINGER_BYTES + 1])))).await.unwrap();
+        assert!(polled_once(&mut answer).await, "it is large");
+
+        let (_sender, answer) = refusing();
+        let response = timeout(Duration::from_secs(5), answer).await.unwrap().unwrap();
+        let status = Status::from_header_map(response.headers()).unwrap();
+        assert_eq!(status.code(), Code::ResourceExhausted, "it never comes");
+    }
+}

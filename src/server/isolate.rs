@@ -87,3 +87,42 @@ impl http_body::Body for Guarded {
         self.0.as_ref().is_none_or(http_body::Body::is_end_stream)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::{Ready, ready};
+
+    use tonic::Code;
+
+    use super::*;
+
+    /// Panics before there is a future.
+    #[derive(Clone)]
+    struct Hasty;
+
+    impl Service<Request<Body>> for Hasty {
+        type Response = Response<Body>;
+        type Error = Infallible;
+        type Future = Ready<Result<Response<Body>, Infallible>>;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, request: Request<Body>) -> Self::Future {
+            assert_ne!(request.uri().path(), "/hasty", "zq7canary");
+            ready(Ok(Response::default()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_layer_that_panics_before_there_is_a_future_is_answered_for() {
+        let mut service = IsolateLayer.layer(Hasty);
+        let request = Request::post("/hasty").body(Body::empty()).unwrap();
+        let status = Status::from_header_map(service.call(request).await.unwrap().headers()).unwrap();
+        assert_eq!(status.code(), Code::Internal);
+        assert!(!format!("{status:?}").contains("zq7canary"));
+        let request = Request::post("/other").body(Body::empty()).unwrap();
+        assert!(service.call(request).await.unwrap().headers().is_empty());
+    }
+}

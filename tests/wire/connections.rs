@@ -25,7 +25,8 @@ async fn closed(mut stream: TcpStream) {
 
 #[tokio::test]
 async fn one_connection_too_many_is_closed_and_there_is_room_when_another_goes() {
-    let service = Service::start(Limits { max_connections: 2, ..Limits::default() }).await;
+    let preface = Duration::from_hours(1);
+    let service = Service::start(Limits { max_connections: 2, preface, ..Limits::default() }).await;
     let mut one = service.raw().await;
     let other = service.raw().await;
     assert_eq!(one.call(GET, &[], &framed(0, b"")).await.code(), Code::Ok);
