@@ -104,7 +104,7 @@ mod tests {
         go_on.notify_one();
         let freed = async {
             while kept.upgrade().is_some() {
-                tokio::task::yield_now().await
+                tokio::task::yield_now().await;
             }
         };
         tokio::time::timeout(Duration::from_secs(5), freed).await.unwrap();
