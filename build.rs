@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let public = protox::compile(PUBLIC.iter().chain(&ALSO_PUBLIC), ["proto"])?;
     fs::write(out.join("recallgate.v1.bin"), public.encode_to_vec())?;
-    tonic_prost_build::configure().compile_fds(public)?;
+    tonic_prost_build::configure().codec_path("crate::api::codec::Codec").compile_fds(public)?;
     let stored = protox::compile(STORED, ["proto"])?;
     tonic_prost_build::configure().build_client(false).build_server(false).compile_fds(stored)?;
     Ok(())

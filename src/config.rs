@@ -23,6 +23,12 @@ pub const DEFAULT_DATABASE: &str = "recall-gate.db";
 pub const DEFAULT_DRAIN_SECONDS: u64 = 10;
 /// Free bytes below which an alarm is logged, where none are set.
 pub const DEFAULT_MIN_FREE_BYTES: u64 = 256 << 20;
+/// The longest that a call may take, where none is set.
+pub const DEFAULT_MAX_CALL_SECONDS: u64 = 60;
+/// Calls at once, where none is set.
+pub const DEFAULT_MAX_CONCURRENT_CALLS: usize = 1024;
+/// Connections at once, where none is set.
+pub const DEFAULT_MAX_CONNECTIONS: usize = 1024;
 
 /// Who may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +65,12 @@ pub struct Settings {
     pub decision_retention: Option<Duration>,
     /// Free bytes below which an alarm is logged; 0: never.
     pub min_free_bytes: u64,
+    /// The longest that a call may take.
+    pub max_call: Duration,
+    /// Calls at once.
+    pub max_concurrent_calls: usize,
+    /// Connections at once.
+    pub max_connections: usize,
 }
 
 /// Everything that is wrong with the settings.

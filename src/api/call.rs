@@ -1,11 +1,16 @@
 //! What all handlers share: who calls, and that a unit of work is never cut in half.
 
+use tokio::time::Instant;
 use tonic::{Request, Response, Status};
 use tracing::Instrument;
 
 use super::status;
 use crate::gate::Error;
 use crate::identity::{AuthError, Caller};
+
+/// When a call has to be answered: an extension of its request, where its caller or the service has set an end to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deadline(pub Instant);
 
 /// The work of a call ended without an answer. What it panicked with stays out: it may hold text.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +21,8 @@ struct Panicked;
 ///
 /// Decision: tonic drops a handler's future at any await when the call is cancelled or its connection breaks, and a
 /// transaction dropped between two statements is neither done nor undone. So the work runs in a task of its own, which
-/// the call awaits but does not own. The cost is one spawn a call; a panic in it ends this call and no other.
+/// the call awaits but does not own. The cost is one spawn a call; a panic in it ends this call and no other. What the
+/// layers put beside the request lives as long as the work: its place among the calls at once is not free before.
 pub(super) async fn call<Q, R, W>(request: Request<Q>, work: impl FnOnce(Caller, Q) -> W) -> Result<Response<R>, Status>
 where
     R: Send + 'static,
@@ -24,7 +30,13 @@ where
 {
     let (_, mut extensions, message) = request.into_parts();
     let Some(caller) = extensions.remove::<Caller>() else { return Err(status::unauthenticated(AuthError::Missing)) };
-    let outcome = tokio::spawn(work(caller, message).in_current_span()).await;
+    let work = work(caller, message);
+    let beside = async move {
+        let outcome = work.await;
+        drop(extensions);
+        outcome
+    };
+    let outcome = tokio::spawn(beside.in_current_span()).await;
     match outcome.unwrap_or_else(|_| Err(Error::Internal(Box::new(Panicked)))) {
         Ok(reply) => Ok(Response::new(reply)),
         Err(error) => Err(status::of(&error)),
@@ -70,6 +82,32 @@ mod tests {
         }
         go_on.notify_one();
         tokio::time::timeout(Duration::from_secs(5), finished).await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_stands_beside_the_request_lives_until_the_work_is_done() {
+        let (place, go_on) = (Arc::new(()), Arc::new(Notify::new()));
+        let (kept, go_on_too) = (Arc::downgrade(&place), Arc::clone(&go_on));
+        let mut request = request();
+        request.extensions_mut().insert(place);
+        let (started, begun) = oneshot::channel();
+        let handler = call(request, |_, ()| async move {
+            started.send(()).unwrap();
+            go_on_too.notified().await;
+            Ok(())
+        });
+        tokio::select! {
+            _ = handler => panic!("the work has not been let go on"),
+            begun = begun => begun.unwrap(),
+        }
+        assert!(kept.upgrade().is_some(), "the call is gone, its work is not");
+        go_on.notify_one();
+        let freed = async {
+            while kept.upgrade().is_some() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(5), freed).await.unwrap();
     }
 
     #[tokio::test]

@@ -7,6 +7,7 @@
 
 mod call;
 mod capture;
+mod codec;
 mod convert;
 mod correct;
 mod delete;
@@ -26,6 +27,8 @@ use self::proto::delete_service_server::DeleteServiceServer;
 use self::proto::discovery_service_server::DiscoveryServiceServer;
 use self::proto::recall_service_server::RecallServiceServer;
 use crate::gate::Gate;
+
+pub use call::Deadline;
 
 /// Messages, clients and servers, as generated from `proto/recallgate/v1`.
 #[expect(

@@ -2,12 +2,16 @@
 //!
 //! Two audiences: the caller gets a short message and details, the log gets the causes. Neither gets text.
 
+mod refusal;
+
 use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::time::Duration;
 
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
+
+pub use refusal::{Refusal, refused};
 
 use super::proto::ErrorReason;
 use crate::gate::{Error, FieldFault};

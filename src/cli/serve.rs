@@ -15,7 +15,7 @@ use crate::config::{Identity, Layer, Settings};
 use crate::gate::{Clock, Gate, SystemClock};
 use crate::identity::{Authenticator, JwtVerifier, KeySet, development_key, development_key_path};
 use crate::memory::{PolicyVersion, Span};
-use crate::server::{Drained, Health, Server, Upkeep, assemble};
+use crate::server::{Drained, Health, Limits, Server, Upkeep, assemble};
 use crate::telemetry;
 
 #[derive(Debug, Args)]
@@ -79,8 +79,19 @@ async fn serve(
         Some(required) => required,
         None => development(settings, err)?,
     };
-    let server =
-        Server { routes: assembled.routes, authenticator: Arc::new(authenticator), clock, drain: settings.drain };
+    let limits = Limits {
+        max_call: settings.max_call,
+        max_concurrent_calls: settings.max_concurrent_calls,
+        max_connections: settings.max_connections,
+        ..Limits::default()
+    };
+    let server = Server {
+        routes: assembled.routes,
+        authenticator: Arc::new(authenticator),
+        clock,
+        drain: settings.drain,
+        limits,
+    };
     tracing::info!(%address, database = %settings.database.display(), policy = %policy_version, "listening");
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
     let serving = server.run(listener, Health::new().await, async { stopped.await.unwrap_or_default() });

@@ -37,10 +37,13 @@ fn help_explains_every_setting_with_its_variable() {
         "issuer",
         "audience",
         "drain-seconds",
-        "log-format",
-        "log-filter",
         "decision-retention-days",
         "min-free-bytes",
+        "max-call-seconds",
+        "max-concurrent-calls",
+        "max-connections",
+        "log-format",
+        "log-filter",
     ] {
         assert!(ran.out.contains(&format!("--{name}")), "{name}");
         let variable = name.to_uppercase().replace('-', "_");

@@ -56,6 +56,20 @@ pub struct Layer {
     /// Free bytes where the database lies, below which an alarm is logged; 0 for none [default: 268435456, 256 MiB]
     #[arg(long, value_name = "BYTES", env = "RECALL_GATE_MIN_FREE_BYTES", help_heading = "Disk")]
     pub min_free_bytes: Option<u64>,
+    /// Longest time in seconds that a call may take, its request's way here included, 1 to 3600; a caller's own
+    /// deadline counts where it is earlier. Streams that only the service writes to are not bound by it [default: 60]
+    #[arg(long, value_name = "SECONDS", env = "RECALL_GATE_MAX_CALL_SECONDS", help_heading = "Limits")]
+    pub max_call_seconds: Option<u64>,
+
+    /// Calls at once on all connections together, 1 to 65536; one more is refused with `RESOURCE_EXHAUSTED`. Health
+    /// and reflection do not count [default: 1024]
+    #[arg(long, value_name = "NUMBER", env = "RECALL_GATE_MAX_CONCURRENT_CALLS", help_heading = "Limits")]
+    pub max_concurrent_calls: Option<u64>,
+
+    /// Connections at once, 1 to 65536; one more is closed as soon as it is accepted. Each takes a file descriptor
+    /// [default: 1024]
+    #[arg(long, value_name = "NUMBER", env = "RECALL_GATE_MAX_CONNECTIONS", help_heading = "Limits")]
+    pub max_connections: Option<u64>,
 
     /// How a line of the log looks [default: text]
     #[arg(long, value_enum, env = "RECALL_GATE_LOG_FORMAT", help_heading = "Logs")]
@@ -81,6 +95,9 @@ impl Layer {
             drain_seconds: self.drain_seconds.or(below.drain_seconds),
             decision_retention_days: self.decision_retention_days.or(below.decision_retention_days),
             min_free_bytes: self.min_free_bytes.or(below.min_free_bytes),
+            max_call_seconds: self.max_call_seconds.or(below.max_call_seconds),
+            max_concurrent_calls: self.max_concurrent_calls.or(below.max_concurrent_calls),
+            max_connections: self.max_connections.or(below.max_connections),
             log_format: self.log_format.or(below.log_format),
             log_filter: self.log_filter.or(below.log_filter),
         }

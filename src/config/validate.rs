@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{
-    DEFAULT_DATABASE, DEFAULT_DRAIN_SECONDS, DEFAULT_LISTEN, DEFAULT_MIN_FREE_BYTES, Identity, Layer, Settings,
+    DEFAULT_DATABASE, DEFAULT_DRAIN_SECONDS, DEFAULT_LISTEN, DEFAULT_MAX_CALL_SECONDS, DEFAULT_MAX_CONCURRENT_CALLS,
+    DEFAULT_MAX_CONNECTIONS, DEFAULT_MIN_FREE_BYTES, Identity, Layer, Settings,
 };
 use crate::telemetry::Logs;
 
 const MAX_DRAIN_SECONDS: u64 = 3600;
 const MAX_RETENTION_DAYS: u64 = 36_500;
+const MAX_CALL_SECONDS: u64 = 3600;
+const MAX_AT_ONCE: u64 = 65_536;
 
 impl Layer {
     /// The settings that this layer and the defaults make.
@@ -40,6 +43,13 @@ impl Layer {
         {
             faults.push(format!("`decision_retention_days` must be 1 to {MAX_RETENTION_DAYS}: `{days}`"));
         }
+        let max_call_seconds = self.max_call_seconds.unwrap_or(DEFAULT_MAX_CALL_SECONDS);
+        if !(1..=MAX_CALL_SECONDS).contains(&max_call_seconds) {
+            faults.push(format!("`max_call_seconds` must be 1 to {MAX_CALL_SECONDS}: `{max_call_seconds}`"));
+        }
+        let max_concurrent_calls =
+            at_once("max_concurrent_calls", self.max_concurrent_calls, DEFAULT_MAX_CONCURRENT_CALLS, &mut faults);
+        let max_connections = at_once("max_connections", self.max_connections, DEFAULT_MAX_CONNECTIONS, &mut faults);
         let logs = Logs {
             format: self.log_format.unwrap_or_default(),
             filter: self.log_filter.unwrap_or_else(|| Logs::default().filter),
@@ -69,7 +79,21 @@ impl Layer {
             drain: Duration::from_secs(drain_seconds),
             decision_retention: self.decision_retention_days.map(|days| Duration::from_hours(24 * days)),
             min_free_bytes: self.min_free_bytes.unwrap_or(DEFAULT_MIN_FREE_BYTES),
+            max_call: Duration::from_secs(max_call_seconds),
+            max_concurrent_calls,
+            max_connections,
         })
+    }
+}
+
+fn at_once(name: &str, value: Option<u64>, default: usize, faults: &mut Vec<String>) -> usize {
+    let Some(value) = value else { return default };
+    match usize::try_from(value) {
+        Ok(number) if (1..=MAX_AT_ONCE).contains(&value) => number,
+        _ => {
+            faults.push(format!("`{name}` must be 1 to {MAX_AT_ONCE}: `{value}`"));
+            default
+        }
     }
 }
 
@@ -122,6 +146,24 @@ mod tests {
         assert_eq!(settings.drain, Duration::from_secs(10));
         assert_eq!(settings.decision_retention, None);
         assert_eq!(settings.min_free_bytes, 268_435_456);
+        assert_eq!(settings.max_call, Duration::from_mins(1));
+        assert_eq!((settings.max_concurrent_calls, settings.max_connections), (1024, 1024));
+    }
+
+    #[test]
+    fn limits_are_taken_from_one_to_their_most() {
+        let layer = |call, calls, connections| Layer {
+            max_call_seconds: Some(call),
+            max_concurrent_calls: Some(calls),
+            max_connections: Some(connections),
+            ..Layer::default()
+        };
+        let least = layer(1, 1, 1).settings().unwrap();
+        let taken = (least.max_call, least.max_concurrent_calls, least.max_connections);
+        assert_eq!(taken, (Duration::from_secs(1), 1, 1));
+        assert!(layer(3600, 65_536, 65_536).settings().is_ok());
+        assert_eq!(layer(0, 0, 0).settings().unwrap_err().len(), 3);
+        assert_eq!(layer(3601, 65_537, u64::MAX).settings().unwrap_err().len(), 3);
     }
 
     #[test]
@@ -167,11 +209,14 @@ mod tests {
             drain_seconds: Some(3601),
             decision_retention_days: Some(0),
             min_free_bytes: Some(0),
+            max_call_seconds: Some(0),
+            max_concurrent_calls: Some(0),
+            max_connections: Some(0),
             log_format: None,
             log_filter: Some(text("recall_gate=loud")),
         };
         let faults = layer.settings().unwrap_err();
-        assert_eq!(faults.len(), 12, "{faults:#?}");
+        assert_eq!(faults.len(), 15, "{faults:#?}");
     }
 
     #[test]

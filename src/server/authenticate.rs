@@ -1,8 +1,6 @@
 //! Who calls is settled before anything else, for every path but a few.
 
 use std::convert::Infallible;
-use std::future::{Future, ready};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -11,6 +9,7 @@ use http::{Request, Response};
 use tonic::body::Body;
 use tower::{Layer, Service};
 
+use super::answer::{Answer, Inner, instead};
 use crate::api::status;
 use crate::gate::Clock;
 use crate::identity::Authenticator;
@@ -19,7 +18,8 @@ use crate::identity::Authenticator;
 const OPEN: [&str; 3] =
     ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
 
-fn is_open(path: &str) -> bool {
+/// Whether the path needs no credential.
+pub(super) fn is_open(path: &str) -> bool {
     let service = path.strip_prefix('/').and_then(|path| path.split_once('/'));
     service.is_some_and(|(service, _)| OPEN.contains(&service))
 }
@@ -50,13 +50,7 @@ pub(super) struct Authenticate<S> {
     inner: S,
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-impl<S> Service<Request<Body>> for Authenticate<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-    S::Future: Send + 'static,
-{
+impl<S: Inner> Service<Request<Body>> for Authenticate<S> {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = Answer;
@@ -71,7 +65,7 @@ where
                 Ok(caller) => {
                     request.extensions_mut().insert(caller);
                 }
-                Err(error) => return Box::pin(ready(Ok(status::unauthenticated(error).into_http()))),
+                Err(error) => return instead(status::unauthenticated(error), request),
             }
         }
         // Nobody behind this point needs it, so nobody can log it.

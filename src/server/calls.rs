@@ -1,8 +1,6 @@
 //! A span for every call, from its first byte to the last of its answer.
 
 use std::convert::Infallible;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -18,6 +16,7 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
+use super::answer::{Answer, Inner};
 use super::methods::Methods;
 use crate::telemetry::names;
 
@@ -30,8 +29,8 @@ pub(super) struct CallLayer {
 }
 
 impl CallLayer {
-    pub(super) fn new(methods: Methods) -> Self {
-        Self { methods: Arc::new(methods), propagator: Arc::new(TraceContextPropagator::new()) }
+    pub(super) fn new(methods: Arc<Methods>) -> Self {
+        Self { methods, propagator: Arc::new(TraceContextPropagator::new()) }
     }
 
     fn span(&self, request: &Request<Body>) -> Span {
@@ -70,20 +69,16 @@ pub(super) struct Calls<S> {
     inner: S,
 }
 
-impl<S> Service<Request<Body>> for Calls<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-    S::Future: Send + 'static,
-{
+impl<S: Inner> Service<Request<Body>> for Calls<S> {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+    type Future = Answer;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, request: Request<Body>) -> Answer {
         let span = self.layer.span(&request);
         let ending = Ending { span: span.clone(), code: None };
         let answer = span.in_scope(|| self.inner.call(request));

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::{AssembleError, Drained, Error, Health, Server, Upkeep, assemble};
+use super::{AssembleError, Drained, Error, Health, Limits, Server, Upkeep, assemble};
 use crate::gate::Clock;
 use crate::identity::Authenticator;
 use crate::policy::Policy;
@@ -54,7 +54,13 @@ impl Embedded {
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let assembled = assemble(database, policy, Arc::clone(&clock), UPKEEP).await?;
-        let server = Server { routes: assembled.routes, authenticator: Arc::new(authenticator), clock, drain: DRAIN };
+        let server = Server {
+            routes: assembled.routes,
+            authenticator: Arc::new(authenticator),
+            clock,
+            drain: DRAIN,
+            limits: Limits::default(),
+        };
         let (stop, stopped) = oneshot::channel();
         let health = Health::new().await;
         let serving = tokio::spawn(server.run(listener, health, async { stopped.await.unwrap_or_default() }));

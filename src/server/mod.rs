@@ -1,15 +1,28 @@
 //! The wiring of the wire: listener, layers, health, reflection, and how to stop.
 //!
 //! Holds no rule. What a call does is in the routes it is handed.
+//!
+//! A call passes, from the outside in: its connection's place; what isolates a panic; its span; its own place among the
+//! calls; who calls; its deadline; whether its bytes are messages. Identity stands before whatever reads the request.
 
+mod answer;
 mod assemble;
 mod authenticate;
 mod calls;
+mod connections;
+mod deadline;
 mod disk;
 mod embedded;
+mod framing;
 mod health;
+mod isolate;
+mod limits;
+mod messages;
 mod methods;
+mod places;
+mod serve;
 mod tidy;
+mod timeout;
 
 use std::future::Future;
 use std::pin::pin;
@@ -17,31 +30,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio_stream::StreamExt;
 use tonic::service::Routes;
 use tonic::transport::server::TcpIncoming;
+use tower::ServiceBuilder;
 
 pub use assemble::{AssembleError, Assembled, Upkeep, assemble};
 pub use disk::free_bytes;
 pub use embedded::{Embedded, StartError};
 pub use health::{Health, LIVENESS, SERVICES};
+pub use limits::Limits;
 
 use crate::api::FILE_DESCRIPTOR_SET as DESCRIPTORS;
 use crate::gate::Clock;
 use crate::identity::Authenticator;
 
-/// Largest set of headers of a call: twice the longest credential.
-const MAX_HEADERS_BYTES: u32 = 16 * 1024;
-const MAX_CALLS_PER_CONNECTION: u32 = 1024;
-const KEEPALIVE: Duration = Duration::from_secs(30);
-const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// Why the server could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The transport failed.
-    #[error("the server failed")]
-    Transport(#[from] tonic::transport::Error),
     /// The descriptors that reflection serves cannot be read: a defect.
     #[error("the descriptors of the API cannot be read")]
     Descriptors(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -69,6 +75,8 @@ pub struct Server {
     pub clock: Arc<dyn Clock>,
     /// How long calls in flight may take after a stop.
     pub drain: Duration,
+    /// What callers may take.
+    pub limits: Limits,
 }
 
 impl Server {
@@ -76,7 +84,7 @@ impl Server {
     /// awaited, at most for `drain`.
     ///
     /// # Errors
-    /// Where the transport fails.
+    /// Where the listener ends by itself.
     pub async fn run(
         self,
         listener: TcpListener,
@@ -103,34 +111,38 @@ impl Server {
             tonic_reflection::pb::v1alpha::FILE_DESCRIPTOR_SET,
         ])
         .map_err(|error| Error::Descriptors(Box::new(error)))?;
+        let methods = Arc::new(methods);
+        let limits = self.limits;
+        let incoming = TcpIncoming::from(listener).with_nodelay(Some(true)).with_keepalive(Some(limits.keepalive));
 
-        let (begin_drain, drain_begun) = oneshot::channel::<()>();
-        let serving = tonic::transport::Server::builder()
-            .max_concurrent_streams(MAX_CALLS_PER_CONNECTION)
-            .http2_max_header_list_size(MAX_HEADERS_BYTES)
-            .http2_keepalive_interval(Some(KEEPALIVE))
-            .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
-            .layer(calls::CallLayer::new(methods))
+        let service = ServiceBuilder::new()
+            .layer(isolate::IsolateLayer)
+            .layer(calls::CallLayer::new(Arc::clone(&methods)))
+            // Once more, so that the span of a call that panicked ends with its status.
+            .layer(isolate::IsolateLayer)
+            .layer(places::PlacesLayer::new(Arc::clone(&methods), limits.max_concurrent_calls))
             .layer(authenticate::AuthenticateLayer::new(self.authenticator, self.clock))
-            .add_routes(routes)
-            .serve_with_incoming_shutdown(
-                TcpIncoming::from(listener).with_nodelay(Some(true)).with_keepalive(Some(KEEPALIVE)),
-                async { drain_begun.await.unwrap_or_default() },
-            );
-        let mut serving = pin!(serving);
+            .layer(deadline::DeadlineLayer::new(Arc::clone(&methods), limits.max_call))
+            .layer(framing::FramingLayer::new(methods, limits.stall))
+            .service(routes.prepare());
 
+        let mut serving = serve::Serving::new(&limits);
+        let mut connections = connections::Connections::new(incoming, &limits);
+        let mut stop = pin!(stop);
         health.ready().await;
-        tokio::select! {
-            ended = &mut serving => return ended.map_err(Error::from).and(Err(Error::Ended)),
-            () = stop => {}
+        loop {
+            tokio::select! {
+                connection = connections.next() => match connection {
+                    Some(connection) => serving.serve(connection, service.clone()),
+                    None => return Err(Error::Ended),
+                },
+                () = serving.ended() => {}
+                () = &mut stop => break,
+            }
         }
         health.drain().await;
-        // The receiver is gone only where serving has ended, which the line after next reports.
-        let _ = begin_drain.send(());
-        match tokio::time::timeout(self.drain, serving).await {
-            Ok(ended) => ended.map(|()| Drained::Whole).map_err(Error::from),
-            Err(_) => Ok(Drained::Cut),
-        }
+        drop(connections);
+        Ok(serving.drain(self.drain).await)
     }
 }
 

@@ -88,6 +88,7 @@ async fn run(drain: Duration) -> Running {
         authenticator: Arc::new(Authenticator::required(verifier)),
         clock: Arc::new(ManualClock::at(NOW)),
         drain,
+        limits: Limits::default(),
     };
     let (stop, stopped) = oneshot::channel::<()>();
     let health = Health::new().await;
@@ -295,7 +296,7 @@ async fn a_call_has_a_span_with_its_method_status_and_trace_and_no_secret() {
     let echo = Echo { begun: Arc::new(Notify::new()), finish: Arc::new(Notify::new()) };
     let methods = methods::Methods::of(&[DESCRIPTORS]).unwrap();
     let mut service = tower::ServiceBuilder::new()
-        .layer(calls::CallLayer::new(methods))
+        .layer(calls::CallLayer::new(Arc::new(methods)))
         .layer(authenticate::AuthenticateLayer::new(
             Arc::new(Authenticator::development(&key)),
             Arc::new(ManualClock::at(NOW)),

@@ -11,6 +11,8 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry};
 
+use super::panics;
+
 /// How a line of the log looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -62,12 +64,14 @@ impl Logs {
     }
 }
 
-/// Logs from here on, for the whole process.
+/// Logs from here on, for the whole process, panics too.
 ///
 /// # Errors
 /// A bad filter, or a second start.
 pub fn start(logs: &Logs) -> Result<(), StartError> {
-    subscriber(logs, io::stderr)?.try_init().map_err(|_| StartError::Started)
+    subscriber(logs, io::stderr)?.try_init().map_err(|_| StartError::Started)?;
+    panics::log_where_alone();
+    Ok(())
 }
 
 /// Decision: a tracer without exporter is there already, so that each call has a trace id in the log, its client's

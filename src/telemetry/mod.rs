@@ -4,6 +4,7 @@
 
 mod logs;
 pub mod names;
+mod panics;
 
 #[cfg(test)]
 pub(crate) use logs::subscriber;
