@@ -9,6 +9,7 @@ mod document;
 mod judge;
 mod kind;
 mod misfit;
+mod offer;
 mod purpose;
 mod recall;
 mod screening;
@@ -26,6 +27,7 @@ pub use document::{DEFAULT_DOCUMENT, PolicyFault, PolicyFaults};
 pub use judge::{Nominated, Terms, Viewpoint, judge};
 pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueRule, ValueType};
 pub use misfit::Misfit;
+pub use offer::{Act, Offer, Standing};
 pub use purpose::{Access, INDEX, Purpose, Risk, SUBJECT_ACCESS};
 pub use recall::{
     MAX_ALL, RecallInput, Recalled, admitted, attributes, candidate_verdict, recall, stale_time_of, verdict_on,
@@ -35,7 +37,7 @@ pub use settle::Settled;
 pub use source::{Activates, SourceRule};
 pub use text::{Search, Words, substring_forms, tokens};
 pub use value::{MAX_JSON_DEPTH, value_fits};
-pub use write::{Act, Lies, Move, Offer, Standing, Succession, WriteDecision, moves, write};
+pub use write::{Lies, Move, Succession, WriteDecision, moves, write};
 
 use crate::memory::{Confidence, Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::offer::{Offer, Standing, Vouching};
 use super::trust::lineage_sensitivity;
-use super::write::{Offer, Standing, Vouching};
 use super::{Finding, Kind, Policy, ValueType, value_fits};
 use crate::memory::{
     Confidence, Evidence, Key, Memory, Reason, Sensitivity, Source, SourceKindName, State, Text, Time, Trust,
