@@ -13,7 +13,7 @@ use std::time::Duration;
 pub use file::PREFIX;
 pub use layer::Layer;
 
-use crate::telemetry::Logs;
+use crate::telemetry::{Endpoint, Logs};
 
 /// Address to listen on where none is set.
 pub const DEFAULT_LISTEN: &str = "127.0.0.1:7437";
@@ -55,6 +55,8 @@ pub struct Settings {
     pub database: PathBuf,
     /// The policy file; `None`: the policy that is compiled in.
     pub policy: Option<PathBuf>,
+    /// Where spans are sent; `None`: nowhere.
+    pub otlp_endpoint: Option<Endpoint>,
     /// What is logged, and how.
     pub logs: Logs,
     /// Who may call.

@@ -29,12 +29,18 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self, out: &mut (impl Write + Send), err: &mut (impl Write + Send)) -> Result<(), Failure> {
         let settings = Settings::load(self.layer, self.config.config.as_deref())?;
-        telemetry::start(&settings.logs).map_err(|error| Failure::because("no log", &error))?;
+        let traces = telemetry::start(&settings.logs, settings.otlp_endpoint.as_ref())
+            .map_err(|error| Failure::because("no log", &error))?;
         let mut signals = Signals::install().map_err(|error| Failure::because("signals cannot be received", &error))?;
         let hangups = Hangups::install().map_err(|error| Failure::because("signals cannot be received", &error))?;
         let (stop, stopped) = oneshot::channel();
+        let served = async {
+            let outcome = serve(&settings, stopped, hangups, out, err).await;
+            traces.stop().await;
+            outcome
+        };
         tokio::select! {
-            done = serve(&settings, stopped, hangups, out, err) => done,
+            outcome = served => outcome,
             () = twice(&mut signals, stop) => {
                 Err(Failure::failed("ended at once by a second signal; calls in flight were cut off"))
             }

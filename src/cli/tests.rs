@@ -42,6 +42,7 @@ fn help_explains_every_setting_with_its_variable() {
         "max-call-seconds",
         "max-concurrent-calls",
         "max-connections",
+        "otlp-endpoint",
         "log-format",
         "log-filter",
     ] {

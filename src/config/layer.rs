@@ -71,6 +71,11 @@ pub struct Layer {
     #[arg(long, value_name = "NUMBER", env = "RECALL_GATE_MAX_CONNECTIONS", help_heading = "Limits")]
     pub max_connections: Option<u64>,
 
+    /// OpenTelemetry collector that spans are sent to, over OTLP's gRPC without TLS, as in `http://127.0.0.1:4317`. No
+    /// span holds memory text, keys, tenants or subjects [default: no spans are sent]
+    #[arg(long, value_name = "URL", env = "RECALL_GATE_OTLP_ENDPOINT", help_heading = "Traces")]
+    pub otlp_endpoint: Option<String>,
+
     /// How a line of the log looks [default: text]
     #[arg(long, value_enum, env = "RECALL_GATE_LOG_FORMAT", help_heading = "Logs")]
     pub log_format: Option<Format>,
@@ -98,6 +103,7 @@ impl Layer {
             max_call_seconds: self.max_call_seconds.or(below.max_call_seconds),
             max_concurrent_calls: self.max_concurrent_calls.or(below.max_concurrent_calls),
             max_connections: self.max_connections.or(below.max_connections),
+            otlp_endpoint: self.otlp_endpoint.or(below.otlp_endpoint),
             log_format: self.log_format.or(below.log_format),
             log_filter: self.log_filter.or(below.log_filter),
         }

@@ -9,7 +9,7 @@ use super::{
     DEFAULT_DATABASE, DEFAULT_DRAIN_SECONDS, DEFAULT_LISTEN, DEFAULT_MAX_CALL_SECONDS, DEFAULT_MAX_CONCURRENT_CALLS,
     DEFAULT_MAX_CONNECTIONS, DEFAULT_MIN_FREE_BYTES, Identity, Layer, Settings,
 };
-use crate::telemetry::Logs;
+use crate::telemetry::{Endpoint, Logs};
 
 const MAX_DRAIN_SECONDS: u64 = 3600;
 const MAX_RETENTION_DAYS: u64 = 36_500;
@@ -57,6 +57,9 @@ impl Layer {
         if let Err(fault) = logs.check() {
             faults.push(format!("`log_filter`: {fault}"));
         }
+        let otlp_endpoint = self.otlp_endpoint.and_then(|text| {
+            Endpoint::parse(&text).map_err(|fault| faults.push(format!("`otlp_endpoint` {fault}"))).ok()
+        });
         if self.policy.as_deref() == Some("") {
             faults.push("`policy` must name a file".to_owned());
         }
@@ -74,6 +77,7 @@ impl Layer {
             listen,
             database: PathBuf::from(database),
             policy: self.policy.map(PathBuf::from),
+            otlp_endpoint,
             logs,
             identity,
             drain: Duration::from_secs(drain_seconds),
@@ -145,6 +149,7 @@ mod tests {
         assert_eq!(settings.database, PathBuf::from("recall-gate.db"));
         assert_eq!(settings.drain, Duration::from_secs(10));
         assert_eq!(settings.decision_retention, None);
+        assert_eq!(settings.otlp_endpoint, None);
         assert_eq!(settings.min_free_bytes, 268_435_456);
         assert_eq!(settings.max_call, Duration::from_mins(1));
         assert_eq!((settings.max_concurrent_calls, settings.max_connections), (1024, 1024));
@@ -212,11 +217,12 @@ mod tests {
             max_call_seconds: Some(0),
             max_concurrent_calls: Some(0),
             max_connections: Some(0),
+            otlp_endpoint: Some(text("https://localhost:4317")),
             log_format: None,
             log_filter: Some(text("recall_gate=loud")),
         };
         let faults = layer.settings().unwrap_err();
-        assert_eq!(faults.len(), 15, "{faults:#?}");
+        assert_eq!(faults.len(), 16, "{faults:#?}");
     }
 
     #[test]

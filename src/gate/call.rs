@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
+use super::operation::{self, Operation};
 use super::{Error, FieldFault, Gate, ids};
 use crate::identity::{Caller, Verb};
 use crate::memory::{
@@ -27,6 +28,8 @@ pub(super) struct Call<'a> {
     pub(super) method: &'static str,
     pub(super) policy: Arc<Policy>,
     pub(super) subject: SubjectId,
+    /// The span of the memory operation, above those of its steps.
+    pub(super) span: Span,
 }
 
 impl Gate {
@@ -34,7 +37,7 @@ impl Gate {
     pub(super) async fn begin<'a>(
         &'a self,
         caller: &'a Caller,
-        method: &'static str,
+        Operation { method, name }: Operation,
         subject: Option<&SubjectId>,
     ) -> Result<Call<'a>, Error> {
         let Some(subject) = subject.or_else(|| caller.subject()).cloned() else {
@@ -43,7 +46,7 @@ impl Gate {
         if !caller.may_act_for(&subject) {
             return Err(self.refuse(caller, method, None, &self.policy(), Error::SubjectNotHeld).await);
         }
-        Ok(Call { gate: self, caller, method, policy: self.policy(), subject })
+        Ok(Call { gate: self, caller, method, policy: self.policy(), subject, span: operation::span(name) })
     }
 
     /// Records a refusal and hands it back; where it cannot be recorded, that is the answer.
@@ -68,7 +71,7 @@ impl Gate {
             judgement,
             replay: None,
         };
-        match self.store.commit(change).instrument(tracing::info_span!("record")).await {
+        match self.store.commit(change).instrument(operation::record(&Span::current())).await {
             Ok(_) => error,
             Err(CommitError::Contended) => Error::JudgementContended,
             Err(CommitError::Store(cause)) => Error::ledger(cause),
@@ -79,7 +82,8 @@ impl Gate {
 impl Call<'_> {
     /// Records a refusal and hands it back.
     pub(super) async fn refuse(&self, error: Error) -> Error {
-        self.gate.refuse(self.caller, self.method, Some(&self.subject), &self.policy, error).await
+        let refused = self.gate.refuse(self.caller, self.method, Some(&self.subject), &self.policy, error);
+        refused.instrument(self.span.clone()).await
     }
 
     /// Whose rows this call may touch.
@@ -114,7 +118,7 @@ impl Call<'_> {
 
     /// Commits. `None`: overtaken, judge again.
     pub(super) async fn commit(&self, change: Change) -> Result<Option<Recorded<Judgement>>, Error> {
-        match self.gate.store.commit(change).instrument(tracing::info_span!("record")).await {
+        match self.gate.store.commit(change).instrument(operation::record(&self.span)).await {
             Ok(recorded) => Ok(Some(recorded)),
             Err(CommitError::Contended) => Ok(None),
             Err(CommitError::Store(cause)) => Err(Error::ledger(cause)),
@@ -134,7 +138,7 @@ impl Call<'_> {
 
     /// Reads from the store.
     pub(super) async fn load<T>(&self, read: impl Future<Output = Result<T, store::Error>>) -> Result<T, Error> {
-        read.instrument(tracing::info_span!("load")).await.map_err(Error::store)
+        read.instrument(operation::load(&self.span)).await.map_err(Error::store)
     }
 
     /// Whether a memory exists for this caller. A row that no store may return to it is leakage: withheld, and alarmed.

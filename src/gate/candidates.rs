@@ -7,7 +7,7 @@ use super::call::{ATTEMPTS, Call};
 use super::command::{ConfirmCandidate, GetCandidate, ListCandidates, RejectCandidate};
 use super::propose::{Expected, Proposal};
 use super::replay::{Met, Payload};
-use super::{Disclosed, Error, Gate, ShownCandidate, ids};
+use super::{Disclosed, Error, Gate, ShownCandidate, ids, operation};
 use crate::identity::Caller;
 use crate::memory::{Audience, Candidate, CandidateId, Disposition, MemoryId, Nominator, Receipt, Time, Version};
 use crate::policy::{Act, Offer, candidate_verdict};
@@ -26,7 +26,7 @@ impl Gate {
     /// # Errors
     /// A status for what is not the policy's to decide: grants, existence, the version, the store.
     pub async fn confirm_candidate(&self, caller: &Caller, command: ConfirmCandidate) -> Result<Receipt, Error> {
-        let call = self.begin(caller, "ConfirmCandidate", command.subject.as_ref()).await?;
+        let call = self.begin(caller, operation::CONFIRM_CANDIDATE, command.subject.as_ref()).await?;
         call.require_evidence(command.evidence).await?;
         let payload = Payload::from(&command);
         if let Some(receipt) = call.receipt_of(command.request_id, command.validate_only, &payload).await? {
@@ -72,7 +72,7 @@ impl Gate {
     /// # Errors
     /// Grants, existence, the store.
     pub async fn reject_candidate(&self, caller: &Caller, command: RejectCandidate) -> Result<Receipt, Error> {
-        let call = self.begin(caller, "RejectCandidate", command.subject.as_ref()).await?;
+        let call = self.begin(caller, operation::REJECT_CANDIDATE, command.subject.as_ref()).await?;
         let payload = Payload::from(&command);
         for _ in 0..ATTEMPTS {
             let attempt = match call.replayed(command.request_id, &payload).await? {
@@ -103,7 +103,7 @@ impl Gate {
     /// # Errors
     /// Grants, existence, the store.
     pub async fn get_candidate(&self, caller: &Caller, command: GetCandidate) -> Result<Disclosed, Error> {
-        let call = self.begin(caller, "GetCandidate", command.subject.as_ref()).await?;
+        let call = self.begin(caller, operation::GET_CANDIDATE, command.subject.as_ref()).await?;
         for _ in 0..ATTEMPTS {
             let candidate = call.find_candidate(command.candidate_id).await?;
             if let Some(disclosed) = call.disclose(vec![candidate], None).await? {
@@ -118,7 +118,7 @@ impl Gate {
     /// # Errors
     /// Grants, the page token, the store.
     pub async fn list_candidates(&self, caller: &Caller, command: ListCandidates) -> Result<Disclosed, Error> {
-        let call = self.begin(caller, "ListCandidates", command.subject.as_ref()).await?;
+        let call = self.begin(caller, operation::LIST_CANDIDATES, command.subject.as_ref()).await?;
         let owner = call.owner(command.scope.audience);
         let level = command.scope.level;
         let binding = call.page_binding(&[owner.as_str(), level.name(), level.project(), level.task()]);

@@ -4,7 +4,7 @@ use super::call::invalid;
 use super::command::Capture;
 use super::propose::{Expected, Proposal};
 use super::replay::Payload;
-use super::{Error, Gate, ids};
+use super::{Error, Gate, ids, operation};
 use crate::identity::Caller;
 use crate::memory::{Address, Key, Receipt, Text};
 use crate::policy::{Act, Offer};
@@ -15,7 +15,7 @@ impl Gate {
     /// # Errors
     /// A status for what is not the policy's to decide: grants, the request id, the expected version, the store.
     pub async fn capture(&self, caller: &Caller, command: Capture) -> Result<Receipt, Error> {
-        let call = self.begin(caller, "Capture", command.subject.as_ref()).await?;
+        let call = self.begin(caller, operation::CAPTURE, command.subject.as_ref()).await?;
         let observed = call.observed(command.observe_time)?;
         let now = self.clock.now();
         let new_id = ids::memory_id(now);

@@ -3,7 +3,7 @@
 use super::command::Correct;
 use super::propose::{Expected, Proposal};
 use super::replay::Payload;
-use super::{Error, Gate, ids};
+use super::{Error, Gate, ids, operation};
 use crate::identity::Caller;
 use crate::memory::{Consent, Receipt};
 use crate::policy::{Act, Offer};
@@ -14,7 +14,7 @@ impl Gate {
     /// # Errors
     /// A status for what is not the policy's to decide: grants, existence, the version, the store.
     pub async fn correct(&self, caller: &Caller, command: Correct) -> Result<Receipt, Error> {
-        let call = self.begin(caller, "Correct", command.subject.as_ref()).await?;
+        let call = self.begin(caller, operation::CORRECT, command.subject.as_ref()).await?;
         let observed = call.observed(command.observe_time)?;
         call.require_evidence(command.evidence).await?;
         call.require_source(&command.source).await?;

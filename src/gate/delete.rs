@@ -2,6 +2,7 @@
 
 use super::call::{ATTEMPTS, Call};
 use super::command::ChangeDeleted;
+use super::operation::{self, Operation};
 use super::propose::blocked_as;
 use super::replay::{Met, Payload};
 use super::{Error, Gate};
@@ -23,7 +24,7 @@ impl Gate {
     /// # Errors
     /// Grants, existence, the version, the state, the store.
     pub async fn delete(&self, caller: &Caller, command: ChangeDeleted) -> Result<Receipt, Error> {
-        self.change_deleted(caller, "Delete", command, Turn::Delete).await
+        self.change_deleted(caller, operation::DELETE, command, Turn::Delete).await
     }
 
     /// Brings a deleted memory back into use.
@@ -31,17 +32,17 @@ impl Gate {
     /// # Errors
     /// Grants, existence, the version, the state, the store.
     pub async fn restore(&self, caller: &Caller, command: ChangeDeleted) -> Result<Receipt, Error> {
-        self.change_deleted(caller, "Restore", command, Turn::Restore).await
+        self.change_deleted(caller, operation::RESTORE, command, Turn::Restore).await
     }
 
     async fn change_deleted(
         &self,
         caller: &Caller,
-        method: &'static str,
+        operation: Operation,
         command: ChangeDeleted,
         turn: Turn,
     ) -> Result<Receipt, Error> {
-        let call = self.begin(caller, method, command.subject.as_ref()).await?;
+        let call = self.begin(caller, operation, command.subject.as_ref()).await?;
         call.require_evidence(command.evidence).await?;
         call.require_named_writable(&command.memory).await?;
         let payload = Payload::from(&command);

@@ -2,7 +2,7 @@
 
 use super::call::{ATTEMPTS, Call};
 use super::command::{GetMemory, MemoryName};
-use super::{Admitted, Error, Gate};
+use super::{Admitted, Error, Gate, operation};
 use crate::identity::Caller;
 use crate::memory::{Context, Memory, MemoryId, Nominator};
 use crate::policy::{Terms, stale_time_of, verdict_on};
@@ -14,7 +14,7 @@ impl Gate {
     /// # Errors
     /// Grants, the purpose, existence, the store, the ledger.
     pub async fn get_memory(&self, caller: &Caller, command: GetMemory) -> Result<Admitted, Error> {
-        let call = self.begin(caller, "GetMemory", command.subject.as_ref()).await?;
+        let call = self.begin(caller, operation::GET_MEMORY, command.subject.as_ref()).await?;
         let policy = call.policy.clone();
         let purpose = call.purpose(&policy, &command.purpose).await?;
         for _ in 0..ATTEMPTS {
@@ -29,7 +29,7 @@ impl Gate {
                 viewpoint: call.viewpoint(&holds_level),
                 now: call.now(view.newest_update_time),
             };
-            let verdict = tracing::info_span!("judge").in_scope(|| verdict_on(&terms, &memory, Nominator::Name));
+            let verdict = operation::judge(&call.span).in_scope(|| verdict_on(&terms, &memory, Nominator::Name));
             let admitted = verdict.accepted();
             let mut judgement = call.judgement(terms.now);
             judgement.purpose = Some(command.purpose.clone());

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::call::{ATTEMPTS, Call};
 use super::command::{ListMemories, ListRange};
-use super::{Admitted, Error, Gate};
+use super::{Admitted, Error, Gate, operation};
 use crate::identity::Caller;
 use crate::memory::{
     Audience, Candidate, CandidateId, Key, Level, Memory, Nominator, Owner, ProjectId, Reason, ScopeRevision,
@@ -42,7 +42,7 @@ impl Gate {
     /// # Errors
     /// Grants, the purpose, the page token, the store, the ledger.
     pub async fn list_memories(&self, caller: &Caller, command: ListMemories) -> Result<Admitted, Error> {
-        let call = self.begin(caller, "ListMemories", command.subject.as_ref()).await?;
+        let call = self.begin(caller, operation::LIST_MEMORIES, command.subject.as_ref()).await?;
         let policy = call.policy.clone();
         let purpose = call.purpose(&policy, &command.purpose).await?;
         let range = call.range(purpose, &command.range);
@@ -66,7 +66,7 @@ impl Gate {
             judgement.purpose = Some(command.purpose.clone());
             judgement.stale_time = page.memories.iter().filter_map(|memory| stale_time_of(&terms, memory)).min();
             judgement.revisions = page.revisions;
-            let judged = tracing::info_span!("judge").in_scope(|| {
+            let judged = operation::judge(&call.span).in_scope(|| {
                 let judged =
                     page.memories.into_iter().map(|memory| (verdict_on(&terms, &memory, Nominator::All), memory));
                 judged.filter(|(verdict, _)| listed(purpose, verdict)).collect::<Vec<_>>()

@@ -16,6 +16,7 @@ mod find;
 mod get;
 mod ids;
 mod list;
+mod operation;
 mod page;
 mod propose;
 mod recall;

@@ -2,7 +2,7 @@
 
 use super::call::{ATTEMPTS, Call};
 use super::replay::{Attempt, Met, Payload};
-use super::{Error, ids};
+use super::{Error, ids, operation};
 use crate::identity::Verb;
 use crate::memory::{
     Attributes, Candidate, CandidateId, Consent, Disposition, Key, KindName, Memory, MemoryId, Nominator, Outcome,
@@ -101,7 +101,7 @@ impl Call<'_> {
                 leads_back: place.leads_back,
                 blocks: &place.blocks,
             };
-            let decision = tracing::info_span!("judge")
+            let decision = operation::judge(&self.span)
                 .in_scope(|| write(&self.policy, proposal.act, &proposal.offer, standing, now));
             let (change, receipt) = self.carry_out(&proposal, &place, decision, attempt.as_ref(), now);
             if self.commit(change).await?.is_some() {

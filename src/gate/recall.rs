@@ -7,7 +7,7 @@ use tracing::Instrument;
 use super::apart::apart;
 use super::call::{ATTEMPTS, Call, invalid};
 use super::command::Recall;
-use super::{Admitted, Error, Gate, Shown};
+use super::{Admitted, Error, Gate, Shown, operation};
 use crate::identity::Caller;
 use crate::memory::{Judgement, Memory, MemoryId, Subject, Text, TextQuery, Version};
 use crate::policy::{Access, Purpose, RecallInput, Recalled, Search, Terms, Words, recall, substring_forms};
@@ -19,7 +19,7 @@ impl Gate {
     /// # Errors
     /// Grants, the purpose, the store, the ledger; `JudgementContended` where changes overtook it each time.
     pub async fn recall(&self, caller: &Caller, command: Recall) -> Result<Admitted, Error> {
-        let call = self.begin(caller, "Recall", command.subject.as_ref()).await?;
+        let call = self.begin(caller, operation::RECALL, command.subject.as_ref()).await?;
         let purpose = call.recall_purpose(&command, "purpose").await?;
         for _ in 0..ATTEMPTS {
             let view = call.view(&command).await?;
@@ -37,7 +37,7 @@ impl Gate {
     /// # Errors
     /// As [`Gate::recall`].
     pub async fn explain_recall(&self, caller: &Caller, command: Recall) -> Result<Recorded<Judgement>, Error> {
-        let call = self.begin(caller, "ExplainRecall", command.subject.as_ref()).await?;
+        let call = self.begin(caller, operation::EXPLAIN_RECALL, command.subject.as_ref()).await?;
         let purpose = call.recall_purpose(&command, "recall.purpose").await?;
         for _ in 0..ATTEMPTS {
             let view = call.view(&command).await?;
@@ -73,12 +73,11 @@ impl Call<'_> {
             }),
             now: self.gate.clock.now(),
         };
-        let load = tracing::info_span!("load");
-        self.gate.store.view(&request).instrument(load).await.map_err(Error::store)
+        self.gate.store.view(&request).instrument(operation::load(&self.span)).await.map_err(Error::store)
     }
 
     fn judge(&self, command: &Recall, purpose: &Purpose, view: &View) -> Judgement {
-        let _span = tracing::info_span!("judge").entered();
+        let _span = operation::judge(&self.span).entered();
         let holds_level = |level: &_| self.caller.holds_level(level);
         let terms = Terms {
             policy: &self.policy,

@@ -21,6 +21,7 @@ use super::methods::Methods;
 use crate::telemetry::names;
 
 const GRPC_STATUS: &str = "grpc-status";
+const TRACE_PARENT: &str = "traceparent";
 
 #[derive(Clone)]
 pub(super) struct CallLayer {
@@ -125,9 +126,11 @@ impl Drop for Ending {
 
 struct Carrier<'a>(&'a HeaderMap);
 
+/// The trace that a client continues here, and nothing of its `tracestate`: that is free text, which only calls of this
+/// service to others would pass on, and it makes none.
 impl Extractor for Carrier<'_> {
     fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key).and_then(|value| value.to_str().ok())
+        self.0.get(key).filter(|_| key == TRACE_PARENT).and_then(|value| value.to_str().ok())
     }
 
     fn keys(&self) -> Vec<&str> {

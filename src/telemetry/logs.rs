@@ -2,16 +2,15 @@
 
 use std::io;
 
-use opentelemetry::trace::TracerProvider;
-use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
+use opentelemetry_otlp::ExporterBuildError;
 use serde::Deserialize;
-use tracing_subscriber::filter::{FilterFn, LevelFilter};
+use tracing_subscriber::filter::{FilterExt, FilterFn, LevelFilter};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry};
 
-use super::panics;
+use super::{Endpoint, Traces, panics};
 
 /// How a line of the log looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
@@ -45,6 +44,9 @@ pub enum StartError {
     /// Not a filter.
     #[error("`{0}` is no log filter; write `info`, or `info,recall_gate=debug`")]
     Filter(String),
+    /// The exporter's own variables of the environment do not fit.
+    #[error("no exporter of spans")]
+    Exporter(#[from] ExporterBuildError),
     /// The process logs already.
     #[error("logging was started before")]
     Started,
@@ -64,31 +66,52 @@ impl Logs {
     }
 }
 
-/// Logs from here on, for the whole process, panics too.
+/// Logs from here on, for the whole process, panics too, and exports spans where there is an endpoint. Needs tokio's
+/// runtime.
 ///
 /// # Errors
-/// A bad filter, or a second start.
-pub fn start(logs: &Logs) -> Result<(), StartError> {
-    subscriber(logs, io::stderr)?.try_init().map_err(|_| StartError::Started)?;
+/// A bad filter, an exporter that cannot be made, or a second start.
+pub fn start(logs: &Logs, endpoint: Option<&Endpoint>) -> Result<Traces, StartError> {
+    let traces = endpoint.map_or_else(|| Ok(Traces::off()), Traces::to)?;
+    layers(logs, &traces, io::stderr)?.try_init().map_err(|_| StartError::Started)?;
     panics::log_where_alone();
-    Ok(())
+    Ok(traces)
 }
 
-/// Decision: a tracer without exporter is there already, so that each call has a trace id in the log, its client's
-/// where it sent one. Nothing collects spans yet, so none is sampled. Cost: an id made for each call.
+/// The same without an endpoint, for a test to listen.
+#[cfg(test)]
 pub(crate) fn subscriber<W>(logs: &Logs, writer: W) -> Result<impl tracing::Subscriber + Send + Sync, StartError>
 where
     W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
 {
-    let provider = SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOff).build();
+    layers(logs, &Traces::off(), writer)
+}
+
+fn layers<W>(
+    logs: &Logs,
+    traces: &Traces,
+    writer: W,
+) -> Result<impl tracing::Subscriber + Send + Sync + use<W>, StartError>
+where
+    W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
+{
     // Spans alone: lines of the log stay in the log, and whether one would be written is for its filter to say.
     let own_spans = FilterFn::new(|metadata| metadata.is_span() && metadata.target().starts_with("recall_gate"))
         .with_max_level_hint(LevelFilter::INFO);
-    let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer("recall-gate")).with_filter(own_spans);
+    let spans = tracing_opentelemetry::layer()
+        .with_location(false)
+        .with_threads(false)
+        .with_target(false)
+        .with_tracked_inactivity(false)
+        .with_tracer(traces.tracer())
+        .with_filter(own_spans);
+    // What OpenTelemetry says of itself may hold what a collector answered. Its failures are counted and told here.
+    let others = FilterFn::new(|metadata| !metadata.target().starts_with("opentelemetry"));
     let lines = tracing_subscriber::fmt::layer().with_writer(writer);
+    let filter = logs.filter()?.and(others);
     let lines: Box<dyn Layer<Registry> + Send + Sync> = match logs.format {
-        Format::Text => lines.with_ansi(false).with_filter(logs.filter()?).boxed(),
-        Format::Json => lines.json().flatten_event(true).with_current_span(false).with_filter(logs.filter()?).boxed(),
+        Format::Text => lines.with_ansi(false).with_filter(filter).boxed(),
+        Format::Json => lines.json().flatten_event(true).with_current_span(false).with_filter(filter).boxed(),
     };
-    Ok(tracing_subscriber::registry().with(lines).with(traces))
+    Ok(tracing_subscriber::registry().with(lines).with(spans))
 }

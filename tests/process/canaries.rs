@@ -1,4 +1,5 @@
-//! Words that must stay where they belong: not one of them is in a log, on standard output, or in the ledger.
+//! Words that must stay where they belong: not one of them is in a log, on standard output, in the ledger, or
+//! in a span.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,6 +11,7 @@ use recall_gate::policy::DEFAULT_DOCUMENT;
 use tonic::Code;
 
 use crate::callers::{Caller, correction, deletion, fact, recall_all, recall_in, request_id, restoration, values};
+use crate::collector::Collector;
 use crate::database::Database;
 use crate::program::Service;
 
@@ -21,6 +23,8 @@ const REASON: &str = "zq7reason";
 const PATTERN_KEY: &str = "zq7patternkey";
 const MADE_UP: &str = "zq7madeup";
 const SUBJECT: &str = "zq7subject";
+const TENANT: &str = "zq7tenant";
+const COLLECTOR_TOKEN: &str = "zq7collectortoken";
 
 /// A kind whose keys are text, which the policy that is compiled in does not have.
 const PATTERN_KIND: &str = r#"
@@ -127,9 +131,12 @@ fn found<'a>(canaries: &'a BTreeMap<&str, String>, bytes: &[u8]) -> Vec<&'a str>
 async fn nothing_leaks(format: &str) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("policy.toml"), policy()).unwrap();
-    let logging = ["--policy", "policy.toml", "--log-filter", "trace", "--log-format", format];
-    let service = Service::start_in(folder, &logging);
-    let token = service.run(&["token", "--tenant", "acme", "--subject", SUBJECT, "--lifetime", "60"]);
+    let collector = Collector::start();
+    let telling = ["--log-filter", "trace", "--log-format", format, "--otlp-endpoint", &collector.endpoint];
+    let header = format!("authorization=Bearer {COLLECTOR_TOKEN}");
+    let variables = [("OTEL_EXPORTER_OTLP_HEADERS", header.as_str())];
+    let service = Service::start_with(folder, &[&["--policy", "policy.toml"], &telling[..]].concat(), &variables);
+    let token = service.run(&["token", "--tenant", TENANT, "--subject", SUBJECT, "--lifetime", "60"]);
     let token = token.out.trim().to_owned();
     talk(&service.address, &token).await;
 
@@ -184,7 +191,15 @@ async fn nothing_leaks(format: &str) {
         ("the digest key as a list", format!("{key:?}")),
         ("what a caller made up", MADE_UP.to_owned()),
         ("a subject", SUBJECT.to_owned()),
+        ("a tenant", TENANT.to_owned()),
+        ("the token for the collector", COLLECTOR_TOKEN.to_owned()),
     ]);
+    let exported = collector.requests();
+    assert!(collector.spans().len() > 50, "{} spans", collector.spans().len());
+    for (metadata, request) in exported {
+        assert!(metadata.contains(COLLECTOR_TOKEN), "the token for the collector is in use: {metadata}");
+        assert_eq!(found(&canaries, &request), [""; 0], "in exported spans");
+    }
     assert!(ran.err.lines().count() > 100, "the log says everything: {}", ran.err.len());
     assert!(ran.err.contains("TRACE"), "at every level");
     assert!(ran.err.contains("call ended"), "of every call");
@@ -206,12 +221,12 @@ const TABLES: [(&str, &str); 4] = [
 ];
 
 #[tokio::test]
-async fn i13_no_text_and_no_secret_is_in_the_text_log_or_the_ledger() {
+async fn i13_no_text_and_no_secret_is_in_the_text_log_the_ledger_or_a_span() {
     nothing_leaks("text").await;
 }
 
 #[tokio::test]
-async fn i13_no_text_and_no_secret_is_in_the_json_log_or_the_ledger() {
+async fn i13_no_text_and_no_secret_is_in_the_json_log_the_ledger_or_a_span() {
     nothing_leaks("json").await;
 }
 

@@ -10,6 +10,7 @@
 
 mod callers;
 mod canaries;
+mod collector;
 mod commands;
 mod console;
 mod copying;
@@ -23,3 +24,4 @@ mod settings;
 mod starting;
 mod stopping;
 mod system_calls;
+mod traces;

@@ -178,8 +178,14 @@ impl Service {
 
     /// Starts one in a folder that may hold a database already.
     pub(crate) fn start_in(folder: TempDir, arguments: &[&str]) -> Self {
+        Self::start_with(folder, arguments, &[])
+    }
+
+    /// The same, with variables in its environment.
+    pub(crate) fn start_with(folder: TempDir, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = program(folder.path());
-        let mut running = Running::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments));
+        let command = command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
+        let mut running = Running::spawn(command.envs(variables.iter().copied()));
         let address = address(&mut running);
         Self { running, address, folder }
     }
