@@ -27,8 +27,12 @@ pub(super) enum Met {
 impl Attempt {
     /// What to keep of it.
     pub(super) fn record(&self, receipt: &Receipt, now: Time) -> (ReplayKey, ReplayRecord) {
-        let record =
-            ReplayRecord { payload_digest: self.payload_digest, receipt: receipt.clone(), expire_time: now.plus(KEPT) };
+        let record = ReplayRecord {
+            payload_digest: self.payload_digest,
+            receipt: receipt.clone(),
+            further: Vec::new(),
+            expire_time: now.plus(KEPT),
+        };
         (self.key.clone(), record)
     }
 }
