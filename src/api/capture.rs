@@ -7,9 +7,9 @@ use tonic::{Request, Response, Status, async_trait};
 use super::call::call;
 use super::proto::capture_service_server::CaptureService;
 use super::proto::{
-    CaptureRequest, CaptureResponse, ConfirmCandidateRequest, ConfirmCandidateResponse, GetCandidateRequest,
-    GetCandidateResponse, ListCandidatesRequest, ListCandidatesResponse, RejectCandidateRequest,
-    RejectCandidateResponse,
+    BatchCaptureRequest, BatchCaptureResponse, CaptureRequest, CaptureResponse, ConfirmCandidateRequest,
+    ConfirmCandidateResponse, GetCandidateRequest, GetCandidateResponse, ListCandidatesRequest, ListCandidatesResponse,
+    RejectCandidateRequest, RejectCandidateResponse,
 };
 use super::{Api, convert, reply};
 use crate::identity::Verb;
@@ -22,6 +22,22 @@ impl CaptureService for Api {
             gate.permit(&caller, "Capture", Verb::Capture).await?;
             let command = convert::capture(request)?;
             reply::capture(&gate.capture(&caller, command).await?)
+        })
+        .await
+    }
+
+    async fn batch_capture(
+        &self,
+        request: Request<BatchCaptureRequest>,
+    ) -> Result<Response<BatchCaptureResponse>, Status> {
+        let gate = Arc::clone(&self.gate);
+        call(request, |caller, request| async move {
+            gate.permit(&caller, "BatchCapture", Verb::Capture).await?;
+            if request.import {
+                gate.permit(&caller, "Import", Verb::Import).await?;
+            }
+            let command = convert::batch_capture(request)?;
+            reply::batch_capture(&gate.batch_capture(&caller, command).await?)
         })
         .await
     }

@@ -125,6 +125,15 @@ impl Call<'_> {
         }
     }
 
+    /// Commits changes in their order, all or none. `false`: overtaken, judge again.
+    pub(super) async fn commit_all(&self, changes: Vec<Change>) -> Result<bool, Error> {
+        match self.gate.store.commit_all(changes).instrument(operation::record(&self.span)).await {
+            Ok(_) => Ok(true),
+            Err(CommitError::Contended) => Ok(false),
+            Err(CommitError::Store(cause)) => Err(Error::ledger(cause)),
+        }
+    }
+
     /// Who looks.
     pub(super) fn viewpoint<'b>(&'b self, holds_level: &'b (dyn Fn(&Level) -> bool + Sync)) -> Viewpoint<'b> {
         Viewpoint {

@@ -62,9 +62,8 @@ impl Gate {
             candidate: Some(candidate.id),
             new_id: if own_key { MemoryId(candidate.id.0) } else { ids::memory_id(now) },
             validate_only: command.validate_only,
-            request_id: command.request_id,
         };
-        call.propose(proposal, &payload).await
+        call.propose(proposal, command.request_id, &payload).await
     }
 
     /// Turns a candidate away; its text is erased.
@@ -76,7 +75,7 @@ impl Gate {
         let payload = Payload::from(&command);
         for _ in 0..ATTEMPTS {
             let attempt = match call.replayed(command.request_id, &payload).await? {
-                Met::Before(receipt) => return Ok(receipt),
+                Met::Before(receipt, _) => return Ok(receipt),
                 Met::New(attempt) => attempt,
             };
             let candidate = call.find_candidate(command.candidate_id).await?;

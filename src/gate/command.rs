@@ -55,6 +55,21 @@ pub struct Capture {
     pub validate_only: bool,
 }
 
+/// `BatchCapture`.
+#[derive(Debug, Clone)]
+pub struct BatchCapture {
+    /// About whom; `None`: the credential's subject.
+    pub subject: Option<SubjectId>,
+    /// The facts, in order. What they say of subject and request id does not count, nor whether they only ask.
+    pub items: Vec<Capture>,
+    /// It is an import.
+    pub import: bool,
+    /// Which attempt.
+    pub request_id: Option<RequestId>,
+    /// Only ask.
+    pub validate_only: bool,
+}
+
 /// `Correct`.
 #[derive(Debug, Clone)]
 pub struct Correct {

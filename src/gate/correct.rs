@@ -51,8 +51,7 @@ impl Gate {
             candidate: None,
             new_id: ids::memory_id(now),
             validate_only: command.validate_only,
-            request_id: command.request_id,
         };
-        call.propose(proposal, &payload).await
+        call.propose(proposal, command.request_id, &payload).await
     }
 }

@@ -48,7 +48,7 @@ impl Gate {
         let payload = Payload::from(&command);
         for _ in 0..ATTEMPTS {
             let attempt = match call.replayed(command.request_id, &payload).await? {
-                Met::Before(receipt) => return Ok(receipt),
+                Met::Before(receipt, _) => return Ok(receipt),
                 Met::New(attempt) => attempt,
             };
             let memory = call.find(&command.memory).await?;

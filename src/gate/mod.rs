@@ -4,6 +4,7 @@
 
 mod admitted;
 mod apart;
+mod batch;
 mod call;
 mod candidates;
 mod capture;
@@ -21,6 +22,7 @@ mod page;
 mod propose;
 mod recall;
 mod replay;
+mod together;
 
 use std::sync::Arc;
 

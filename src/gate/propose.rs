@@ -1,17 +1,16 @@
-//! What every call of the write gate does: read the place, decide, commit, answer.
+//! A fact on its way through the write gate: what it is, and what a decision on it comes to.
 
-use super::call::{ATTEMPTS, Call};
-use super::replay::{Attempt, Met, Payload};
-use super::{Error, ids, operation};
+use super::call::Call;
+use super::{Error, ids};
 use crate::identity::Verb;
 use crate::memory::{
     Attributes, Candidate, CandidateId, Consent, Disposition, Key, KindName, Memory, MemoryId, Nominator, Outcome,
-    Reason, Receipt, RequestId, Sensitivity, State, Subject, Text, Time, Trust, Verdict, Version,
+    Reason, Receipt, Sensitivity, State, Subject, Text, Time, Trust, Verdict, Version,
 };
 use crate::policy::{
     Act, Offer, Settled, Standing, Succession, WriteDecision, admitted, candidate_verdict, tokens, write,
 };
-use crate::store::{Announcement, Change, Expect, Place, PlaceRequest, Write};
+use crate::store::{Announcement, Change, Expect, Place, Write};
 
 /// A fact on its way through the write gate.
 pub(super) struct Proposal {
@@ -29,8 +28,6 @@ pub(super) struct Proposal {
     pub(super) new_id: MemoryId,
     /// Only ask.
     pub(super) validate_only: bool,
-    /// Which attempt.
-    pub(super) request_id: Option<RequestId>,
 }
 
 /// What the caller saw at the address.
@@ -55,7 +52,7 @@ impl Expected {
         }
     }
 
-    fn check(&self, current: Option<&Memory>) -> Result<(), Error> {
+    pub(super) fn check(&self, current: Option<&Memory>) -> Result<(), Error> {
         let there = current.filter(|memory| memory.state != State::Forgotten);
         match (self, there) {
             (Self::Unstated, _) | (Self::Nothing, None) => Ok(()),
@@ -72,75 +69,12 @@ impl Expected {
 }
 
 impl Call<'_> {
-    /// Puts a proposal through the write gate.
-    pub(super) async fn propose(&self, mut proposal: Proposal, payload: &Payload) -> Result<Receipt, Error> {
-        let recalls = self.caller.grants().holds(Verb::Recall);
-        if matches!(proposal.expected, Expected::Nothing | Expected::Version(_)) && !recalls {
-            // The answer to an expectation tells what is there.
-            return Err(self.refuse(Error::GrantMissing(Verb::Recall.name().to_owned())).await);
-        }
-        for _ in 0..ATTEMPTS {
-            let request_id = proposal.request_id.filter(|_| !proposal.validate_only);
-            let attempt = match self.replayed(request_id, payload).await? {
-                Met::Before(receipt) => return Ok(receipt),
-                Met::New(attempt) => attempt,
-            };
-            if let Some(candidate) = proposal.candidate {
-                self.find_candidate(candidate).await?;
-            }
-            let place = self.place(&proposal.offer).await?;
-            let now = self.now(place.newest_update_time);
-            proposal.offer.observe_time = proposal.observed.map_or(now, |observed| observed.min(now));
-            let visible = place.current.as_ref().filter(|memory| self.sees(memory));
-            if let Err(error) = proposal.expected.check(visible) {
-                return Err(self.refuse(error).await);
-            }
-            let standing = Standing {
-                current: place.current.as_ref(),
-                parents: &place.parents,
-                leads_back: place.leads_back,
-                blocks: &place.blocks,
-            };
-            let decision = operation::judge(&self.span)
-                .in_scope(|| write(&self.policy, proposal.act, &proposal.offer, standing, now));
-            let (change, receipt) = self.carry_out(&proposal, &place, decision, attempt.as_ref(), now);
-            if self.commit(change).await?.is_some() {
-                return Ok(receipt);
-            }
-        }
-        Err(self.refuse(Error::JudgementContended).await)
-    }
-
-    /// What is there, as far as it exists for this caller. What lies at the address itself always counts.
-    async fn place(&self, offer: &Offer) -> Result<Place, Error> {
-        let source = &offer.source;
-        // As they would be stored, since blocks are of stored references.
-        let screened = |reference: &Text| Text::new(self.policy.screening.screen(reference.expose()).text);
-        let references = std::iter::once(&source.reference)
-            .chain(&source.parent_references)
-            .filter(|reference| !reference.is_empty())
-            .map(screened)
-            .collect();
-        let request = PlaceRequest {
-            address: offer.address.clone(),
-            blocked_as: blocked_as(&offer.address.key, &offer.kind, offer.own_key),
-            reach: self.reach(),
-            references,
-            parents: source.parents.clone(),
-        };
-        let mut place = self.load(self.gate.store.place(&request)).await?;
-        place.parents.retain(|parent| self.sees(parent));
-        let hidden = |id| source.parents.contains(&id) && !place.parents.iter().any(|parent| parent.id == id);
-        place.blocks.retain(|block| !block.memory_id.is_some_and(hidden));
-        Ok(place)
-    }
-
-    fn carry_out(
+    /// What a decision comes to: what is to be committed, and what is answered.
+    pub(super) fn carry_out(
         &self,
         proposal: &Proposal,
         place: &Place,
         decision: WriteDecision,
-        attempt: Option<&Attempt>,
         now: Time,
     ) -> (Change, Receipt) {
         let offer = &proposal.offer;
@@ -195,7 +129,6 @@ impl Call<'_> {
         change.expect = expectations(proposal, place);
         change.writes = writes;
         change.announce = announce;
-        change.replay = attempt.map(|attempt| attempt.record(&receipt, now));
         (change, receipt)
     }
 
@@ -235,7 +168,8 @@ impl Call<'_> {
         }
     }
 
-    fn memory(
+    /// The memory that an activated proposal becomes.
+    pub(super) fn memory(
         &self,
         proposal: &Proposal,
         current: Option<&Memory>,
@@ -369,7 +303,7 @@ pub(super) fn blocked_as(key: &Key, kind: &KindName, own_key: bool) -> Key {
 }
 
 /// Everything that the decision rests on still stands when it is written (I6).
-fn expectations(proposal: &Proposal, place: &Place) -> Vec<Expect> {
+pub(super) fn expectations(proposal: &Proposal, place: &Place) -> Vec<Expect> {
     let address = proposal.offer.address.clone();
     let current = place.current.as_ref().map(|current| (current.id, current.version));
     let parents = place.parents.iter().map(|parent| Expect::Memory(parent.id, parent.version));

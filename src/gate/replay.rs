@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::call::Call;
-use super::command::{Capture, ChangeDeleted, ConfirmCandidate, Correct, MemoryName, RejectCandidate};
+use super::command::{BatchCapture, Capture, ChangeDeleted, ConfirmCandidate, Correct, MemoryName, RejectCandidate};
 use crate::identity::Verb;
 use crate::memory::{PurposeName, Receipt, RequestId, Scope, Source, Span, Text, Time};
 use crate::store::{ReplayKey, ReplayRecord, Store};
@@ -18,8 +18,8 @@ pub(super) struct Attempt {
 
 /// What an attempt meets.
 pub(super) enum Met {
-    /// It was made before: this was the answer.
-    Before(Receipt),
+    /// It was made before: this was the answer, and of a batch these were those to its further items.
+    Before(Receipt, Vec<Receipt>),
     /// It is new. `None`: it named no request id.
     New(Option<Attempt>),
 }
@@ -27,8 +27,17 @@ pub(super) enum Met {
 impl Attempt {
     /// What to keep of it.
     pub(super) fn record(&self, receipt: &Receipt, now: Time) -> (ReplayKey, ReplayRecord) {
-        let record =
-            ReplayRecord { payload_digest: self.payload_digest, receipt: receipt.clone(), expire_time: now.plus(KEPT) };
+        self.record_all(receipt, &[], now)
+    }
+
+    /// What to keep of a batch.
+    pub(super) fn record_all(&self, first: &Receipt, further: &[Receipt], now: Time) -> (ReplayKey, ReplayRecord) {
+        let record = ReplayRecord {
+            payload_digest: self.payload_digest,
+            receipt: first.clone(),
+            further: further.to_vec(),
+            expire_time: now.plus(KEPT),
+        };
         (self.key.clone(), record)
     }
 }
@@ -49,10 +58,13 @@ impl Call<'_> {
         match self.gate.store.replay(&key, now).await.map_err(Error::store)? {
             None => Ok(Met::New(Some(Attempt { key, payload_digest }))),
             Some(record) if record.payload_digest == payload_digest => {
-                let receipt = Receipt { replayed: true, ..record.receipt };
-                // Who may recall no longer is told no more than who never could.
-                let told = receipt.outcome.is_none() || self.caller.grants().holds(Verb::Recall);
-                Ok(Met::Before(if told { receipt } else { receipt.without_state() }))
+                let recalls = self.caller.grants().holds(Verb::Recall);
+                let again = |receipt: Receipt| {
+                    let receipt = Receipt { replayed: true, ..receipt };
+                    // Who may recall no longer is told no more than who never could.
+                    if receipt.outcome.is_none() || recalls { receipt } else { receipt.without_state() }
+                };
+                Ok(Met::Before(again(record.receipt), record.further.into_iter().map(again).collect()))
             }
             Some(_) => Err(Error::RequestIdReused),
         }
@@ -66,7 +78,7 @@ impl Call<'_> {
         payload: &Payload,
     ) -> Result<Option<Receipt>, Error> {
         match self.replayed(request_id.filter(|_| !validate_only), payload).await? {
-            Met::Before(receipt) => Ok(Some(receipt)),
+            Met::Before(receipt, _) => Ok(Some(receipt)),
             Met::New(_) => Ok(None),
         }
     }
@@ -121,6 +133,11 @@ impl Payload {
         }
     }
 
+    fn payload(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
     fn digest(&self, store: &dyn Store) -> [u8; 32] {
         let parts: Vec<&[u8]> = self.0.iter().map(Vec::as_slice).collect();
         store.digest("request", &parts)
@@ -146,6 +163,13 @@ impl From<&Capture> for Payload {
             .time(capture.expire_time)
             .number(capture.expected_version.map(|version| version.0))
             .flag(capture.accept_revoked)
+    }
+}
+
+impl From<&BatchCapture> for Payload {
+    fn from(batch: &BatchCapture) -> Self {
+        let counted = Self::default().number(i64::try_from(batch.items.len()).ok());
+        batch.items.iter().map(Self::from).fold(counted, Self::payload)
     }
 }
 

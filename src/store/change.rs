@@ -86,8 +86,10 @@ pub struct ReplayKey {
 pub struct ReplayRecord {
     /// Keyed digest of the request.
     pub payload_digest: [u8; 32],
-    /// The answer.
+    /// The answer; of a batch, the answer to its first item.
     pub receipt: Receipt,
+    /// Of a batch, the answers to its further items, in their order.
+    pub further: Vec<Receipt>,
     /// From when on it is treated as gone.
     pub expire_time: Time,
 }

@@ -117,6 +117,14 @@ pub trait Store: Send + Sync + 'static {
     /// owner than its own, or one in use without its value.
     async fn commit(&self, change: Change) -> Result<Recorded<Judgement>, CommitError>;
 
+    /// Commits changes in their order, all of them or none, with one flush. Each sees what those before it wrote, so
+    /// that it may expect it. Answers in the same order. A store that locks owners locks all of theirs in the order of
+    /// their keys before it applies the first.
+    ///
+    /// # Errors
+    /// As with `commit`, where it holds for any one of them.
+    async fn commit_all(&self, changes: Vec<Change>) -> Result<Vec<Recorded<Judgement>>, CommitError>;
+
     /// Keeps a policy document by its hash, once.
     async fn keep_policy(&self, version: PolicyVersion, document: &str, now: Time) -> Result<(), Error>;
 

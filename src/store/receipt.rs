@@ -9,7 +9,12 @@ use crate::memory::{CandidateId, DecisionId, MemoryId, Outcome, PolicyVersion, R
 
 const COLUMN: &str = "idempotency.receipt";
 
-pub(super) fn encode(receipt: &Receipt) -> Vec<u8> {
+/// The answer, and of a batch the answers to its further items.
+pub(super) fn encode(receipt: &Receipt, further: &[Receipt]) -> Vec<u8> {
+    stored::Receipt { further: further.iter().map(write).collect(), ..write(receipt) }.encode_to_vec()
+}
+
+fn write(receipt: &Receipt) -> stored::Receipt {
     stored::Receipt {
         decision_id: receipt.decision_id.0.into_bytes().to_vec(),
         policy_version: receipt.policy_version.0.to_vec(),
@@ -20,14 +25,15 @@ pub(super) fn encode(receipt: &Receipt) -> Vec<u8> {
         version: receipt.version.map(|version| version.0),
         value_version: receipt.value_version.map(|version| version.0),
         expire_time: receipt.expire_time.map(Time::micros),
+        further: Vec::new(),
     }
-    .encode_to_vec()
 }
 
-/// The answer as it was, marked as replayed.
-pub(super) fn decode(bytes: &[u8]) -> Result<Receipt, Fault> {
+/// The answer as it was, marked as replayed, and of a batch the answers to its further items.
+pub(super) fn decode(bytes: &[u8]) -> Result<(Receipt, Vec<Receipt>), Fault> {
     let stored = stored::Receipt::decode(bytes).map_err(|_| Fault::Stored(COLUMN))?;
-    read(&stored).ok_or(Fault::Stored(COLUMN))
+    let further = stored.further.iter().map(read).collect::<Option<_>>();
+    read(&stored).zip(further).ok_or(Fault::Stored(COLUMN))
 }
 
 fn read(stored: &stored::Receipt) -> Option<Receipt> {
@@ -80,8 +86,11 @@ mod tests {
             expire_time: Some(Time::from_micros(-5)),
             replayed: false,
         };
-        let read = decode(&encode(&receipt)).unwrap();
-        assert_eq!(read, Receipt { replayed: true, ..receipt });
+        let second = Receipt { outcome: Some(Outcome::Duplicate), version: None, ..receipt.clone() };
+        let read = decode(&encode(&receipt, &[second.clone(), receipt.clone()])).unwrap();
+        let replayed = |receipt: &Receipt| Receipt { replayed: true, ..receipt.clone() };
+        assert_eq!(read, (replayed(&receipt), vec![replayed(&second), replayed(&receipt)]));
+        assert_eq!(decode(&encode(&receipt, &[])).unwrap(), (replayed(&receipt), vec![]));
     }
 
     #[test]

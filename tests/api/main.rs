@@ -6,6 +6,7 @@ mod account;
 mod bad_input;
 mod bad_reads;
 mod bad_writes;
+mod batch;
 mod budget;
 mod candidates;
 mod deleted;

@@ -12,6 +12,7 @@ use recall_gate::api::proto::{
 };
 use tonic::Status;
 
+use crate::batch::batch;
 use crate::harness::{Caller, Service};
 use crate::reading::{
     activated, all, candidates_of, explaining, getting, held, listing_all, recalling_for, shows, unconfirmed,
@@ -58,6 +59,11 @@ fn told() -> CaptureRequest {
 fn rows() -> Vec<(&'static str, Does, Ask)> {
     vec![
         ("CaptureService/Capture", Does::Write, ask!(capture.capture, |_gone| told())),
+        (
+            "CaptureService/BatchCapture",
+            Does::Write,
+            ask!(capture.batch_capture, |_gone| batch([told(), fact("ui_theme", "dark"), told()])),
+        ),
         (
             "CaptureService/ConfirmCandidate",
             Does::Write,

@@ -260,7 +260,7 @@ impl World {
             expire_time: Some(at(9)),
             replayed: false,
         };
-        (kept, ReplayRecord { payload_digest: [3; 32], receipt, expire_time: at(100) })
+        (kept, ReplayRecord { payload_digest: [3; 32], receipt, further: Vec::new(), expire_time: at(100) })
     }
 
     pub(crate) async fn commit(&self, change: Change) -> Result<Recorded<Judgement>, CommitError> {

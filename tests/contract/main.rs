@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a promise that is broken panics")]
 
+mod batches;
 mod changes;
 mod embedded;
 mod fixture;
@@ -75,6 +76,13 @@ promises! {
         an_erased_candidate_is_gone_and_is_erased_once,
         what_is_over_is_erased_and_nothing_else,
         a_change_that_is_not_of_one_piece_is_refused_as_a_defect,
+    }
+    batches {
+        i05_changes_committed_together_are_all_there_or_none,
+        a_change_sees_what_those_before_it_wrote,
+        changes_committed_together_are_answered_in_their_order_after_one_flush,
+        the_outcomes_of_a_batch_are_kept_in_their_order,
+        a_refused_batch_does_not_harm_its_group,
     }
     ledger {
         i06_the_decision_is_there_when_commit_returns_and_after_opening_anew,

@@ -87,6 +87,11 @@ impl Store for Held {
         self.inner.commit(change).await
     }
 
+    async fn commit_all(&self, changes: Vec<Change>) -> Result<Vec<Recorded<Judgement>>, CommitError> {
+        self.seen.lock().unwrap().extend(changes.iter().map(|one| Seen::Decided(one.judgement.policy_version)));
+        self.inner.commit_all(changes).await
+    }
+
     async fn keep_policy(&self, version: PolicyVersion, document: &str, now: Time) -> Result<(), Error> {
         if !self.keeps_policies {
             return Err(Error::Unavailable("no room".into()));

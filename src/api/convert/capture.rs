@@ -1,6 +1,6 @@
 //! Requests of `CaptureService`.
 
-use super::faults::{Faults, Path};
+use super::faults::{Checked, Faults, Path};
 use super::{choice, field, page, place, provenance};
 use crate::api::proto;
 use crate::gate::{Error, command};
@@ -9,6 +9,12 @@ use crate::memory::{Key, KindName};
 /// `Capture`.
 pub(in crate::api) fn capture(request: proto::CaptureRequest) -> Result<command::Capture, Error> {
     let faults = &mut Faults::default();
+    let command = fields(faults, request);
+    faults.finish(|| command)
+}
+
+/// Its fields.
+pub(super) fn fields(faults: &mut Faults, request: proto::CaptureRequest) -> Checked<command::Capture> {
     let subject = field::subject(faults, request.subject_id);
     let scope = place::scope(faults, Path::of("scope"), request.scope);
     let kind = field::id(faults, Path::of("kind"), request.kind, KindName::new);
@@ -24,28 +30,26 @@ pub(in crate::api) fn capture(request: proto::CaptureRequest) -> Result<command:
     let validity = field::validity(faults, request.valid_from_time, request.expire_time);
     let expected_version = field::seen_version(faults, request.expected_version);
     let request_id = field::request_id(faults, &request.request_id);
-    faults.finish(|| {
-        let (valid_from_time, expire_time) = validity?;
-        Ok(command::Capture {
-            subject: subject?,
-            scope: scope?,
-            kind: kind?,
-            key: key?,
-            value: value?,
-            source: source?,
-            evidence: evidence?,
-            confidence: confidence?,
-            sensitivity: sensitivity?,
-            consent: consent?,
-            purposes: purposes?,
-            observe_time: observe_time?,
-            valid_from_time,
-            expire_time,
-            expected_version: expected_version?,
-            accept_revoked: request.accept_revoked,
-            request_id: request_id?,
-            validate_only: request.validate_only,
-        })
+    let (valid_from_time, expire_time) = validity?;
+    Ok(command::Capture {
+        subject: subject?,
+        scope: scope?,
+        kind: kind?,
+        key: key?,
+        value: value?,
+        source: source?,
+        evidence: evidence?,
+        confidence: confidence?,
+        sensitivity: sensitivity?,
+        consent: consent?,
+        purposes: purposes?,
+        observe_time: observe_time?,
+        valid_from_time,
+        expire_time,
+        expected_version: expected_version?,
+        accept_revoked: request.accept_revoked,
+        request_id: request_id?,
+        validate_only: request.validate_only,
     })
 }
 

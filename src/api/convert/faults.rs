@@ -60,6 +60,17 @@ impl Faults {
         Faulty(())
     }
 
+    /// Checks a message that lies within the request as if it were one of its own; its faults are named by where it
+    /// lies.
+    pub(super) fn within<T>(&mut self, path: Path<'_>, check: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
+        let before = self.0.len();
+        let checked = check(self);
+        for fault in self.0.iter_mut().skip(before) {
+            fault.field = format!("{path}.{}", fault.field);
+        }
+        checked
+    }
+
     /// The value, where there was no fault at all.
     ///
     /// # Errors

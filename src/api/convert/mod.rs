@@ -4,6 +4,7 @@
 //!
 //! Invariant: a request that becomes a command has no fault left in it, and no input can make a check panic.
 
+mod batch;
 mod capture;
 mod choice;
 mod correct;
@@ -17,6 +18,7 @@ mod recall;
 #[cfg(test)]
 mod tests;
 
+pub(super) use batch::batch_capture;
 pub(super) use capture::{capture, confirm_candidate, get_candidate, list_candidates, reject_candidate};
 pub(super) use correct::correct;
 pub(super) use delete::{delete, restore};

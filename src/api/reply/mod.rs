@@ -17,7 +17,7 @@ mod verdict;
 pub(super) use candidate::{get_candidate, list_candidates};
 pub(super) use discovery::{caller, policy};
 pub(super) use recall::{explain_recall, get_memory, list_memories, recall};
-pub(super) use receipt::{capture, confirm_candidate, correct, delete, reject_candidate, restore};
+pub(super) use receipt::{batch_capture, capture, confirm_candidate, correct, delete, reject_candidate, restore};
 
 use crate::gate::Error;
 

@@ -21,6 +21,31 @@ pub(in crate::api) fn capture(receipt: &Receipt) -> Result<proto::CaptureRespons
     })
 }
 
+/// `BatchCapture`.
+pub(in crate::api) fn batch_capture(
+    (first, further): &(Receipt, Vec<Receipt>),
+) -> Result<proto::BatchCaptureResponse, Error> {
+    let results = std::iter::once(first).chain(further).map(result).collect::<Result<_, _>>()?;
+    Ok(proto::BatchCaptureResponse {
+        results,
+        policy_version: first.policy_version.to_string(),
+        replayed: first.replayed,
+    })
+}
+
+fn result(receipt: &Receipt) -> Result<proto::BatchCaptureResult, Error> {
+    Ok(proto::BatchCaptureResult {
+        outcome: outcome(receipt)?.into(),
+        reasons: choice::reasons(&receipt.reasons),
+        memory_id: memory_id(receipt.memory_id),
+        candidate_id: candidate_id(receipt.candidate_id),
+        version: version(receipt.version),
+        value_version: version(receipt.value_version),
+        decision_id: receipt.decision_id.to_string(),
+        expire_time: receipt.expire_time.map(place::time),
+    })
+}
+
 /// `ConfirmCandidate`.
 pub(in crate::api) fn confirm_candidate(receipt: &Receipt) -> Result<proto::ConfirmCandidateResponse, Error> {
     Ok(proto::ConfirmCandidateResponse {

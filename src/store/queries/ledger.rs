@@ -54,7 +54,7 @@ pub(super) async fn keep(
         .bind(key.request_id.0)
         .bind(record.payload_digest.as_slice())
         .bind(digest_key.id())
-        .bind(receipt::encode(&record.receipt))
+        .bind(receipt::encode(&record.receipt, &record.further))
         .bind(record.expire_time.micros())
         .bind(now.micros())
         .execute(connection)
@@ -80,9 +80,11 @@ pub(in crate::store) async fn find(
         .fetch_optional(connection)
         .await?;
     let Some((payload_digest, bytes, expire_time)) = row else { return Ok(None) };
+    let (receipt, further) = receipt::decode(&bytes)?;
     Ok(Some(ReplayRecord {
         payload_digest: payload_digest.try_into().map_err(|_| Fault::Stored("payload_digest"))?,
-        receipt: receipt::decode(&bytes)?,
+        receipt,
+        further,
         expire_time: Time::from_micros(expire_time),
     }))
 }

@@ -54,7 +54,7 @@ use tokio::sync::{mpsc, oneshot};
 use self::error::{closed, meaning};
 pub use self::inspect::{Inspection, LedgerSize};
 pub use self::open::{OpenError, SqliteOptions};
-use self::writer::{Counts, Erase, Order};
+use self::writer::{Counts, Erase, Order, Sealed};
 use super::digest::DigestKey;
 use super::fault::Fault;
 use super::{
@@ -189,11 +189,19 @@ impl Store for Sqlite {
     }
 
     async fn commit(&self, change: Change) -> Result<Recorded<Judgement>, CommitError> {
-        sound::check(&change).map_err(meaning)?;
-        let body = ledger::encode(&change.judgement, &self.key);
+        let mut recorded = self.commit_all(vec![change]).await?;
+        recorded.pop().ok_or_else(|| meaning(Fault::Stored("change")).into())
+    }
+
+    async fn commit_all(&self, changes: Vec<Change>) -> Result<Vec<Recorded<Judgement>>, CommitError> {
+        changes.iter().try_for_each(sound::check).map_err(meaning)?;
+        let with_body = |change: Change| {
+            let body = ledger::encode(&change.judgement, &self.key);
+            Sealed { change, body }
+        };
+        let changes = changes.into_iter().map(with_body).collect();
         let (answer, answered) = oneshot::channel();
-        let order = Order::Commit { change: Box::new(change), body, answer };
-        self.orders.send(order).await.map_err(|_| closed())?;
+        self.orders.send(Order::Commit { changes, answer }).await.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?
     }
 

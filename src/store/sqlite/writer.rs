@@ -31,11 +31,32 @@ const QUEUE: usize = 1024;
 
 /// What the writer is asked to do.
 pub(super) enum Order {
-    Commit { change: Box<Change>, body: Vec<u8>, answer: Answer<Recorded<Judgement>, CommitError> },
-    KeepPolicy { version: PolicyVersion, document: String, now: Time, answer: Answer<(), Error> },
-    Erase { what: Erase, limit: u32, answer: Answer<u64, Error> },
+    /// All of them or none.
+    Commit {
+        changes: Vec<Sealed>,
+        answer: Answer<Recordeds, CommitError>,
+    },
+    KeepPolicy {
+        version: PolicyVersion,
+        document: String,
+        now: Time,
+        answer: Answer<(), Error>,
+    },
+    Erase {
+        what: Erase,
+        limit: u32,
+        answer: Answer<u64, Error>,
+    },
     Close(oneshot::Sender<()>),
 }
+
+/// A change with its judgement as the ledger keeps it.
+pub(super) struct Sealed {
+    pub(super) change: Change,
+    pub(super) body: Vec<u8>,
+}
+
+type Recordeds = Vec<Recorded<Judgement>>;
 
 /// What is to go.
 #[derive(Clone, Copy)]
@@ -77,10 +98,10 @@ pub(super) fn start(start: Start, key: Arc<DigestKey>, counts: Arc<Counts>) -> m
     sender
 }
 
-/// A change that was applied, or refused by itself.
+/// Changes that were applied together, or refused by themselves.
 enum Applied {
-    Change(Box<Change>, Answer<Recorded<Judgement>, CommitError>),
-    Refused(CommitError, Answer<Recorded<Judgement>, CommitError>),
+    Changes(Vec<Sealed>, Answer<Recordeds, CommitError>),
+    Refused(CommitError, Answer<Recordeds, CommitError>),
     Policy(Answer<(), Error>),
     Erased(u64, Answer<u64, Error>),
 }
@@ -89,7 +110,10 @@ impl Applied {
     fn committed(self) {
         // An answer nobody waits for any more is dropped: the caller has gone, the change stands.
         match self {
-            Self::Change(change, answer) => drop(answer.send(Ok(Recorded::after_commit(change.judgement)))),
+            Self::Changes(changes, answer) => {
+                let recorded = changes.into_iter().map(|one| Recorded::after_commit(one.change.judgement));
+                drop(answer.send(Ok(recorded.collect())));
+            }
             Self::Refused(why, answer) => drop(answer.send(Err(why))),
             Self::Policy(answer) => drop(answer.send(Ok(()))),
             Self::Erased(rows, answer) => drop(answer.send(Ok(rows))),
@@ -98,7 +122,7 @@ impl Applied {
 
     fn failed(self, why: Error) {
         match self {
-            Self::Change(_, answer) | Self::Refused(_, answer) => drop(answer.send(Err(why.into()))),
+            Self::Changes(_, answer) | Self::Refused(_, answer) => drop(answer.send(Err(why.into()))),
             Self::Policy(answer) => drop(answer.send(Err(why))),
             Self::Erased(_, answer) => drop(answer.send(Err(why))),
         }
@@ -141,8 +165,9 @@ impl Writer {
             Ok(()) => {
                 self.counts.groups.fetch_add(1, Ordering::Relaxed);
                 for one in applied {
-                    if matches!(one, Applied::Change(..)) {
-                        self.counts.changes.fetch_add(1, Ordering::Relaxed);
+                    if let Applied::Changes(changes, _) = &one {
+                        let count = u64::try_from(changes.len()).unwrap_or(u64::MAX);
+                        self.counts.changes.fetch_add(count, Ordering::Relaxed);
                     }
                     one.committed();
                 }
@@ -152,7 +177,7 @@ impl Writer {
                 tracing::error!(error = &fault as &dyn std::error::Error, "a group of changes was not committed");
                 let fault = Arc::new(meaning(fault));
                 let rest = orders.filter_map(|order| match order {
-                    Order::Commit { change, answer, .. } => Some(Applied::Change(change, answer)),
+                    Order::Commit { changes, answer } => Some(Applied::Changes(changes, answer)),
                     Order::KeepPolicy { answer, .. } => Some(Applied::Policy(answer)),
                     Order::Erase { answer, .. } => Some(Applied::Erased(0, answer)),
                     Order::Close(_) => None,
@@ -173,11 +198,11 @@ impl Writer {
         self.begin().await?;
         for order in orders {
             match order {
-                Order::Commit { change, body, answer } => match self.apply(&change, &body).await {
-                    Ok(None) => applied.push(Applied::Change(change, answer)),
+                Order::Commit { changes, answer } => match self.apply(&changes).await {
+                    Ok(None) => applied.push(Applied::Changes(changes, answer)),
                     Ok(Some(why)) => applied.push(Applied::Refused(why, answer)),
                     Err(fault) => {
-                        applied.push(Applied::Change(change, answer));
+                        applied.push(Applied::Changes(changes, answer));
                         return Err(fault);
                     }
                 },
@@ -220,17 +245,21 @@ impl Writer {
         Ok(())
     }
 
-    /// Applies one change in a savepoint. `Some`: it was refused and undone, and the group goes on.
-    async fn apply(&mut self, change: &Change, body: &[u8]) -> Result<Option<CommitError>, Fault> {
+    /// Applies the changes of one order in a savepoint. `Some`: one was refused, all are undone, and the group goes on.
+    async fn apply(&mut self, changes: &[Sealed]) -> Result<Option<CommitError>, Fault> {
         query("SAVEPOINT change").execute(&mut self.connection).await?;
-        let refusal = match queries::apply(&mut self.connection, &self.key, change, body).await {
-            Ok(()) => None,
-            Err(Stop::Contended) => Some(CommitError::Contended),
-            Err(Stop::Fault(fault)) => match blame(fault) {
-                Blame::Change(why) => Some(why),
-                Blame::Group(fault) => return Err(fault),
-            },
-        };
+        let mut refusal = None;
+        for Sealed { change, body } in changes {
+            refusal = match queries::apply(&mut self.connection, &self.key, change, body).await {
+                Ok(()) => continue,
+                Err(Stop::Contended) => Some(CommitError::Contended),
+                Err(Stop::Fault(fault)) => match blame(fault) {
+                    Blame::Change(why) => Some(why),
+                    Blame::Group(fault) => return Err(fault),
+                },
+            };
+            break;
+        }
         if refusal.is_some() {
             query("ROLLBACK TO change").execute(&mut self.connection).await?;
         }

@@ -7,11 +7,11 @@ use prost_types::field_descriptor_proto::Type;
 use prost_types::{DescriptorProto, FileDescriptorSet};
 
 use super::rows::Row;
-use super::{capture, correct, delete, recall};
+use super::{batch, capture, correct, delete, recall};
 use crate::api::FILE_DESCRIPTOR_SET;
 
 /// Either value of these is good.
-const WITHOUT_BAD_VALUES: [&str; 2] = ["accept_revoked", "validate_only"];
+const WITHOUT_BAD_VALUES: [&str; 3] = ["accept_revoked", "import", "validate_only"];
 
 fn messages() -> BTreeMap<String, DescriptorProto> {
     let files = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap().file;
@@ -45,6 +45,7 @@ fn covered<R>(rows: Vec<Row<R>>) -> BTreeSet<String> {
 fn every_field_of_every_request_has_a_row_of_bad_values() {
     let tables = BTreeMap::from([
         ("Capture", covered(capture::bad())),
+        ("BatchCapture", covered(batch::bad())),
         ("ConfirmCandidate", covered(capture::bad_confirm())),
         ("RejectCandidate", covered(capture::bad_reject())),
         ("GetCandidate", covered(capture::bad_get())),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use prost::Message;
 
-use super::{capture, correct, delete, recall};
+use super::{batch, capture, correct, delete, recall};
 use crate::api::{convert, proto};
 use crate::gate::Error;
 
@@ -19,6 +19,7 @@ fn survives<R: Message + Default, T>(bytes: &[u8], convert: fn(R) -> Result<T, E
 
 fn all_survive(bytes: &[u8]) {
     survives::<proto::CaptureRequest, _>(bytes, convert::capture);
+    survives::<proto::BatchCaptureRequest, _>(bytes, convert::batch_capture);
     survives::<proto::ConfirmCandidateRequest, _>(bytes, convert::confirm_candidate);
     survives::<proto::RejectCandidateRequest, _>(bytes, convert::reject_candidate);
     survives::<proto::GetCandidateRequest, _>(bytes, convert::get_candidate);
@@ -35,6 +36,7 @@ fn all_survive(bytes: &[u8]) {
 fn good_ones() -> Vec<Vec<u8>> {
     vec![
         capture::good().encode_to_vec(),
+        batch::good().encode_to_vec(),
         capture::good_confirm().encode_to_vec(),
         capture::good_reject().encode_to_vec(),
         capture::good_get().encode_to_vec(),

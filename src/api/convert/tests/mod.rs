@@ -1,5 +1,6 @@
 //! Every field of every request, wrong, huge, empty and hostile.
 
+mod batch;
 mod capture;
 mod correct;
 mod coverage;
