@@ -8,6 +8,7 @@ use recall_gate::identity::Ticket;
 use tokio::task::JoinSet;
 use tonic::Code;
 
+use crate::grants::decisions;
 use crate::harness::{BEGIN_SECONDS, Caller, Service, all_but, ticket};
 use crate::reading::{experience, listed_values, listing_all, pages, placed, shared, unconfirmed, without};
 use crate::requests::{bad_fields, everything, fact, in_project, refusal, source, time, values, why};
@@ -182,7 +183,7 @@ async fn a_hundred_are_taken_and_one_more_is_refused() {
 }
 
 #[tokio::test]
-async fn i10_a_grant_that_one_item_lacks_fails_the_whole_call() {
+async fn i10_a_grant_that_one_item_lacks_fails_the_whole_call_and_is_recorded_once() {
     let service = Service::start().await;
     let rows = [
         ("attest:user_confirmed", fact(STYLE, "long"), "EVIDENCE_NOT_HELD"),
@@ -196,8 +197,10 @@ async fn i10_a_grant_that_one_item_lacks_fails_the_whole_call() {
         let mut ticket = without(&[grant]);
         ticket.grants.push("source:tool_result".to_owned());
         let mut caller = service.caller_of(&ticket).await;
+        let before = decisions(&service).await;
         let status = caller.capture.batch_capture(batch([inferred("dark"), item])).await.unwrap_err();
         assert_eq!(refusal(&status), (Code::PermissionDenied, reason.to_owned()), "{grant}");
+        assert_eq!(decisions(&service).await, before + 1, "{grant}");
     }
     assert!(there(&mut service.caller().await).await.is_empty());
 }

@@ -298,7 +298,8 @@ async fn i06_every_refusal_of_a_known_caller_is_recorded() {
     assert_eq!(decisions(&service).await, before + 4);
 }
 
-async fn decisions(service: &Service) -> i64 {
+/// How many decisions there are.
+pub(crate) async fn decisions(service: &Service) -> i64 {
     use sqlx::ConnectOptions as _;
     let file = service.folder.path().join("recall-gate.db");
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file).read_only(true);
