@@ -94,6 +94,7 @@ async fn serve(
     let server = Server {
         routes: assembled.routes,
         authenticator: Arc::new(authenticator),
+        store: Arc::clone(&assembled.store),
         clock,
         drain: settings.drain,
         limits,

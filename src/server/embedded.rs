@@ -57,6 +57,7 @@ impl Embedded {
         let server = Server {
             routes: assembled.routes,
             authenticator: Arc::new(authenticator),
+            store: Arc::clone(&assembled.store),
             clock,
             drain: DRAIN,
             limits: Limits::default(),

@@ -20,6 +20,7 @@ mod limits;
 mod messages;
 mod methods;
 mod places;
+mod readiness;
 mod serve;
 mod tidy;
 mod timeout;
@@ -44,6 +45,7 @@ pub use limits::Limits;
 use crate::api::FILE_DESCRIPTOR_SET as DESCRIPTORS;
 use crate::gate::Clock;
 use crate::identity::Authenticator;
+use crate::store::Store;
 
 /// Why the server could not run.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +73,8 @@ pub struct Server {
     pub routes: Routes,
     /// Who may call.
     pub authenticator: Arc<Authenticator>,
+    /// What readiness follows.
+    pub store: Arc<dyn Store>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// How long calls in flight may take after a stop.
@@ -80,7 +84,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves until `stop` is done: then health says `NOT_SERVING`, the listener is closed, calls in flight are
+    /// Serves until `stop` is done, and says `SERVING` for as long as the store can record: then health says `NOT_SERVING`, the listener is closed, calls in flight are
     /// awaited, at most for `drain`.
     ///
     /// # Errors
@@ -130,8 +134,11 @@ impl Server {
         let mut connections = connections::Connections::new(incoming, &limits);
         let mut stop = pin!(stop);
         health.ready().await;
+        // Polled here alone, so that it is over when the drain begins.
+        let mut following = Box::pin(readiness::following(&health, readiness::PACE, || self.store.check()));
         loop {
             tokio::select! {
+                never = &mut following => match never {},
                 connection = connections.next() => match connection {
                     Some(connection) => serving.serve(connection, service.clone()),
                     None => return Err(Error::Ended),
@@ -140,6 +147,7 @@ impl Server {
                 () = &mut stop => break,
             }
         }
+        drop(following);
         health.drain().await;
         drop(connections);
         Ok(serving.drain(self.drain).await)

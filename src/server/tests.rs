@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use http_body_util::BodyExt;
+use tempfile::TempDir;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio_stream::StreamExt;
@@ -25,6 +26,7 @@ use crate::identity::{
     Ticket, mint,
 };
 use crate::memory::Time;
+use crate::store::{Sqlite, SqliteOptions};
 
 const NOW: Time = Time::from_micros(1_800_000_000_000_000);
 
@@ -75,6 +77,7 @@ struct Running {
     ended: JoinHandle<Result<Drained, Error>>,
     begun: Arc<Notify>,
     finish: Arc<Notify>,
+    _folder: TempDir,
 }
 
 async fn run(drain: Duration) -> Running {
@@ -83,9 +86,12 @@ async fn run(drain: Duration) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (begun, finish) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let folder = tempfile::tempdir().unwrap();
+    let store = Sqlite::open(folder.path().join("recall-gate.db"), SqliteOptions::default()).await.unwrap();
     let server = Server {
         routes: Routes::new(Echo { begun: Arc::clone(&begun), finish: Arc::clone(&finish) }),
         authenticator: Arc::new(Authenticator::required(verifier)),
+        store: Arc::new(store),
         clock: Arc::new(ManualClock::at(NOW)),
         drain,
         limits: Limits::default(),
@@ -94,7 +100,7 @@ async fn run(drain: Duration) -> Running {
     let health = Health::new().await;
     let stopped = async { stopped.await.unwrap_or_default() };
     let ended = tokio::spawn(server.run(listener, health, stopped).in_current_span());
-    Running { address, key, stop, ended, begun, finish }
+    Running { address, key, stop, ended, begun, finish, _folder: folder }
 }
 
 impl Running {

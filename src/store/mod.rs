@@ -145,7 +145,8 @@ pub trait Store: Send + Sync + 'static {
     /// Opens a page token that was sealed with the same binding.
     fn open(&self, binding: &[u8; 32], sealed: &[u8]) -> Option<Vec<u8>>;
 
-    /// Whether the store answers.
+    /// Whether the store answers, and could make a change durable now: it has room, and is still where it was opened.
+    /// Changes nothing.
     async fn check(&self) -> Result<(), Error>;
 
     /// Commits what waits and closes. Later calls answer `Unavailable`.

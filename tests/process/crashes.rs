@@ -18,7 +18,7 @@ use crate::database::Database;
 use crate::program::Service;
 
 /// Of the fast suite.
-const ROUNDS: usize = 20;
+const ROUNDS: usize = 100;
 /// Of the long one.
 const MANY_ROUNDS: usize = 1000;
 
@@ -194,12 +194,12 @@ async fn settle(database: &Database, writer: usize, known: &mut Known) {
 }
 
 async fn kill_in_the_middle_of_writes(rounds: usize) {
-    let mut folder: TempDir = tempfile::tempdir().unwrap();
+    let start_in = |folder: TempDir| Service::start_in(folder, &["--log-filter", "warn"]);
+    let mut service = start_in(tempfile::tempdir().unwrap());
     let mut known = vec![Known::default(); WRITERS];
     for round in 0..rounds {
-        let mut service = Service::start_in(folder, &["--log-filter", "warn"]);
         // Another moment in each round.
-        let enough = 20 + round * 7 % 41;
+        let enough = 10 + round * 7 % 23;
         let tally = Arc::new(Tally { count: AtomicUsize::new(0), enough, reached: Notify::new() });
         let mut writers = Vec::new();
         let mut readers = Vec::new();
@@ -228,9 +228,9 @@ async fn kill_in_the_middle_of_writes(rounds: usize) {
             seen.decisions.extend(saw.decisions);
             seen.texts.extend(saw.texts);
         }
-        folder = service.folder;
-        let again = Service::start_in(folder, &[]);
-        let database = Database::open(&again.database()).await;
+        // The one that recovers the file is the next to be killed.
+        service = start_in(service.folder);
+        let database = Database::open(&service.database()).await;
         assert!(seen.decisions.len() >= enough, "round {round}");
         for id in &seen.decisions {
             assert!(
@@ -249,8 +249,6 @@ async fn kill_in_the_middle_of_writes(rounds: usize) {
             assert!(versions.values().any(|value| value == text), "round {round}: `{text}` was recalled and is gone");
         }
         database.assert_consistent().await;
-        drop(database);
-        (folder, _) = again.stop();
     }
     let written: usize = known.iter().map(|known| known.versions.len()).sum();
     assert!(written >= rounds * 5, "only {written} writes in {rounds} rounds");
@@ -268,7 +266,7 @@ async fn i05_i06_a_kill_in_the_middle_of_writes_loses_nothing_that_was_answered(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "takes ten minutes; the long suite runs it by name"]
+#[ignore = "takes minutes; `tests/long kills` runs it"]
 async fn i05_i06_a_thousand_kills_in_the_middle_of_writes_lose_nothing_that_was_answered() {
     kill_in_the_middle_of_writes(MANY_ROUNDS).await;
 }

@@ -40,6 +40,7 @@ impl Service {
         let server = Server {
             routes: assembled.routes.add_service(stub.clone()),
             authenticator: Arc::new(Authenticator::development(&SigningKey::generate().unwrap())),
+            store: assembled.store,
             clock,
             drain: Duration::from_secs(1),
             limits,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::rand;
@@ -85,6 +85,37 @@ pub(super) fn first_key(database: &Path) -> Result<DigestKey, OpenError> {
     std::fs::rename(&half_made, &path)?;
     sync_directory(&path)?;
     DigestKey::new(&bytes).ok_or(OpenError::KeyMalformed { path })
+}
+
+/// The files of an open database, as they lay there when it was opened.
+///
+/// A process goes on writing to a file that has been removed or renamed, without any error; who opens the database next
+/// finds nothing of it.
+#[derive(Debug)]
+pub(super) struct InPlace(Vec<(PathBuf, u64, u64)>);
+
+impl InPlace {
+    /// The files of a database that has been opened just now.
+    pub(super) fn of(database: &Path) -> std::io::Result<Self> {
+        let found = |suffix| {
+            let path = beside(database, suffix);
+            let lies = std::fs::metadata(&path)?;
+            Ok((path, lies.dev(), lies.ino()))
+        };
+        ["", "-wal", "-shm"].into_iter().map(found).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether each is still the file that its path leads to.
+    pub(super) fn verify(&self) -> Result<(), sqlx::Error> {
+        for (path, device, number) in &self.0 {
+            let lies = std::fs::metadata(path).map(|lies| (lies.dev(), lies.ino()));
+            if !lies.is_ok_and(|lies| lies == (*device, *number)) {
+                let what = format!("`{}` was removed or replaced while it was open", path.display());
+                return Err(sqlx::Error::Io(std::io::Error::other(what)));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn read_key(path: &Path) -> Result<Option<DigestKey>, OpenError> {

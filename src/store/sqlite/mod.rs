@@ -233,9 +233,9 @@ impl Store for Sqlite {
     }
 
     async fn check(&self) -> Result<(), Error> {
-        if self.orders.is_closed() {
-            return Err(closed());
-        }
+        let (answer, answered) = oneshot::channel();
+        self.orders.send(Order::Check(answer)).await.map_err(|_| closed())?;
+        answered.await.map_err(|_| closed())??;
         self.read(|connection| Box::pin(async move { queries::key_id(connection).await.map(drop) })).await
     }
 

@@ -177,7 +177,8 @@ pub(super) async fn open(path: PathBuf, options: SqliteOptions) -> Result<Opened
         queries::keep_key_id(&mut connection, key.id()).await?;
     }
     let readers = readers(connect.get_filename(), &options).await?;
-    Ok(Opened { writer: writer::Start { connection, connect, lock }, readers, key })
+    let in_place = files::InPlace::of(connect.get_filename())?;
+    Ok(Opened { writer: writer::Start { connection, connect, lock, in_place }, readers, key })
 }
 
 /// Whether the database has the schema of this version, for who must not change it.

@@ -1,7 +1,10 @@
 //! The writer: one task that owns the one connection that writes.
 //!
 //! It takes all orders that wait, applies each in a savepoint of its own, commits once, and answers only then. What is
-//! to be erased goes after them in a transaction of its own, so that no caller waits for it or fails with it.
+//! to be erased goes after them in a transaction of its own, so that no caller waits for it or fails with it, and so
+//! does the trial of whether it can still commit.
+//!
+//! Invariant: nothing is acknowledged that went to a file which is not the database any more.
 //!
 //! Decision: the transaction is spoken as plain text, and sqlx's `Transaction` is not used. SQLite undoes a whole
 //! transaction by itself when the disk is full inside a savepoint; sqlx's counter of depth does not notice, loses
@@ -18,6 +21,7 @@ use sqlx::{ConnectOptions, Connection, query};
 use tokio::sync::{mpsc, oneshot};
 
 use super::error::{Blame, blame, is_busy, meaning};
+use super::files::InPlace;
 use super::queries;
 use crate::memory::{Judgement, PolicyVersion, Time};
 use crate::store::digest::DigestKey;
@@ -47,6 +51,7 @@ pub(super) enum Order {
         limit: u32,
         answer: Answer<u64, Error>,
     },
+    Check(Answer<(), Error>),
     Close(oneshot::Sender<()>),
 }
 
@@ -74,6 +79,7 @@ pub(super) struct Start {
     pub(super) connection: SqliteConnection,
     pub(super) connect: SqliteConnectOptions,
     pub(super) lock: File,
+    pub(super) in_place: InPlace,
 }
 
 /// What the writer has done since it started.
@@ -86,6 +92,7 @@ pub(super) struct Counts {
 struct Writer {
     connection: SqliteConnection,
     connect: SqliteConnectOptions,
+    in_place: InPlace,
     key: Arc<DigestKey>,
     counts: Arc<Counts>,
 }
@@ -93,8 +100,9 @@ struct Writer {
 /// Starts the writer. It ends when it is told to close or when nobody can order any more, and then unlocks.
 pub(super) fn start(start: Start, key: Arc<DigestKey>, counts: Arc<Counts>) -> mpsc::Sender<Order> {
     let (sender, orders) = mpsc::channel(QUEUE);
-    let writer = Writer { connection: start.connection, connect: start.connect, key, counts };
-    tokio::spawn(writer.run(orders, start.lock));
+    let Start { connection, connect, lock, in_place } = start;
+    let writer = Writer { connection, connect, in_place, key, counts };
+    tokio::spawn(writer.run(orders, lock));
     sender
 }
 
@@ -135,16 +143,23 @@ impl Writer {
         let mut closers = Vec::new();
         while orders.recv_many(&mut group, GROUP).await > 0 {
             let erasures = group.extract_if(.., |order| matches!(order, Order::Erase { .. })).collect::<Vec<_>>();
-            let work = group.extract_if(.., |order| !matches!(order, Order::Close(_))).collect::<Vec<_>>();
+            let rest = |order: &mut Order| matches!(order, Order::Check(_) | Order::Close(_));
+            let work = group.extract_if(.., |order| !rest(order)).collect::<Vec<_>>();
             for orders in [work, erasures] {
                 if !orders.is_empty() {
                     self.commit(orders).await;
                 }
             }
             for order in group.drain(..) {
-                if let Order::Close(closer) = order {
-                    closers.push(closer);
-                    orders.close();
+                match order {
+                    Order::Check(answer) => {
+                        let _ = answer.send(self.check().await);
+                    }
+                    Order::Close(closer) => {
+                        closers.push(closer);
+                        orders.close();
+                    }
+                    Order::Commit { .. } | Order::KeepPolicy { .. } | Order::Erase { .. } => {}
                 }
             }
         }
@@ -155,6 +170,23 @@ impl Writer {
         for closer in closers {
             let _ = closer.send(());
         }
+    }
+
+    /// Whether a commit would be durable now: makes one that changes nothing.
+    async fn check(&mut self) -> Result<(), Error> {
+        let tried = self.try_to_commit().await;
+        if tried.is_err() {
+            let _ = query("ROLLBACK").execute(&mut self.connection).await;
+        }
+        tried.map_err(meaning)
+    }
+
+    /// SQLite writes no page whose bytes stay the same, so an update of a row to itself needs no room and proves
+    /// nothing. The number of the header, which is ours and 0, is written whatever it was.
+    async fn try_to_commit(&mut self) -> Result<(), Fault> {
+        self.begin().await?;
+        query("PRAGMA user_version = 0").execute(&mut self.connection).await?;
+        self.end().await
     }
 
     async fn commit(&mut self, orders: Vec<Order>) {
@@ -180,7 +212,7 @@ impl Writer {
                     Order::Commit { changes, answer } => Some(Applied::Changes(changes, answer)),
                     Order::KeepPolicy { answer, .. } => Some(Applied::Policy(answer)),
                     Order::Erase { answer, .. } => Some(Applied::Erased(0, answer)),
-                    Order::Close(_) => None,
+                    Order::Check(_) | Order::Close(_) => None,
                 });
                 for one in applied.into_iter().chain(rest) {
                     one.failed(Error::Unavailable(Box::new(GroupFailed(Arc::clone(&fault)))));
@@ -217,11 +249,10 @@ impl Writer {
                         return Err(fault);
                     }
                 },
-                Order::Close(_) => {}
+                Order::Check(_) | Order::Close(_) => {}
             }
         }
-        query("COMMIT").execute(&mut self.connection).await?;
-        Ok(())
+        self.end().await
     }
 
     async fn erase(&mut self, what: Erase, limit: u32) -> Result<u64, Fault> {
@@ -233,6 +264,7 @@ impl Writer {
 
     /// Begins. A connection that is broken, or that an earlier failure has left inside a transaction, is replaced.
     async fn begin(&mut self) -> Result<(), Fault> {
+        self.in_place.verify()?;
         let error = match query("BEGIN IMMEDIATE").execute(&mut self.connection).await {
             Ok(_) => return Ok(()),
             Err(error) if is_busy(&error) => return Err(error.into()),
@@ -242,6 +274,14 @@ impl Writer {
         let broken = std::mem::replace(&mut self.connection, fresh);
         let _ = broken.close_hard().await;
         query("BEGIN IMMEDIATE").execute(&mut self.connection).await?;
+        Ok(())
+    }
+
+    /// Commits. What went to a file that has been removed or replaced meanwhile is not there after a restart, and counts
+    /// as not committed.
+    async fn end(&mut self) -> Result<(), Fault> {
+        query("COMMIT").execute(&mut self.connection).await?;
+        self.in_place.verify()?;
         Ok(())
     }
 
