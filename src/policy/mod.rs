@@ -19,6 +19,7 @@ mod source;
 mod text;
 mod trust;
 mod value;
+mod verdict;
 mod write;
 
 use std::collections::BTreeMap;
@@ -29,14 +30,13 @@ pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueR
 pub use misfit::Misfit;
 pub use offer::{Act, Offer, Standing};
 pub use purpose::{Access, INDEX, Purpose, Risk, SUBJECT_ACCESS};
-pub use recall::{
-    MAX_ALL, RecallInput, Recalled, admitted, attributes, candidate_verdict, recall, stale_time_of, verdict_on,
-};
+pub use recall::{MAX_ALL, RecallInput, Recalled, recall, stale_time_of, verdict_on};
 pub use screening::{Checksum, Finding, PersonalDataAction, Screened, Screening, ScreeningRule};
 pub use settle::Settled;
 pub use source::{Activates, SourceRule};
 pub use text::{Search, Words, substring_forms, tokens};
 pub use value::{MAX_JSON_DEPTH, value_fits};
+pub use verdict::{admitted, attributes, candidate_verdict};
 pub use write::{Lies, Move, Succession, WriteDecision, moves, write};
 
 use crate::memory::{Confidence, Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};

@@ -5,11 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::judge::{judge, turning_points};
 use super::select::{Judged, found_by_search, fused, rank, reciprocal, select};
 use super::text::{Hits, hits};
-use super::{Keys, Nominated, Policy, Search, Terms};
-use crate::memory::{
-    Attributes, Budget, Candidate, Key, Memory, MemoryId, Nomination, Nominator, Reason, Subject, Time, Verdict,
-    Version,
-};
+use super::verdict::{attributes, candidate_verdict};
+use super::{Nominated, Policy, Search, Terms};
+use crate::memory::{Budget, Candidate, Key, Memory, MemoryId, Nomination, Nominator, Reason, Subject, Time, Verdict};
 
 /// At most so many memories are nominated by `all` and by text.
 pub const MAX_ALL: usize = 256;
@@ -200,86 +198,4 @@ fn unknown_nomination(nomination: &Nomination) -> Verdict {
 fn held(policy: &Policy, input: &RecallInput<'_>, candidate: &Candidate) -> Verdict {
     let by_key = input.keys.contains(&candidate.address.key);
     candidate_verdict(policy, candidate, if by_key { Nominator::Key } else { Nominator::All })
-}
-
-/// The word on a held candidate: whatever else may be said of it, it is not a memory yet.
-#[must_use]
-pub fn candidate_verdict(policy: &Policy, candidate: &Candidate, nominator: Nominator) -> Verdict {
-    Verdict {
-        subject: Subject::Candidate(candidate.id),
-        reasons: vec![Reason::Unconfirmed],
-        nominator,
-        nomination: None,
-        attributes: Some(Attributes {
-            owner: candidate.address.owner.clone(),
-            level: candidate.address.level.clone(),
-            key: candidate.address.key.clone(),
-            key_is_text: policy.key_is_text(&candidate.kind),
-            kind: candidate.kind.clone(),
-            version: Version(0),
-            value_version: Version(0),
-            state: None,
-            source_kind: candidate.source.kind.clone(),
-            lineage_trust: candidate.lineage_trust,
-            evidence: candidate.evidence,
-            confidence: candidate.confidence,
-            sensitivity: candidate.sensitivity,
-            consent: candidate.consent.clone(),
-            purposes: candidate.purposes.clone(),
-            observe_time: candidate.observe_time,
-            valid_from_time: candidate.valid_from_time,
-            expire_time: candidate.expire_time,
-            update_time: candidate.create_time,
-            confirm_time: None,
-            value_chars: 0,
-        }),
-    }
-}
-
-/// The word on a memory that a call named and changed: accepted.
-#[must_use]
-pub fn admitted(policy: &Policy, memory: &Memory) -> Verdict {
-    Verdict {
-        subject: Subject::Memory(memory.id),
-        reasons: Vec::new(),
-        nominator: Nominator::Name,
-        nomination: None,
-        attributes: Some(attributes(policy, memory)),
-    }
-}
-
-impl Policy {
-    /// Whether the keys of a kind are text: where policy gives a pattern, and where it does not know the kind.
-    #[must_use]
-    pub fn key_is_text(&self, kind: &crate::memory::KindName) -> bool {
-        self.kinds.get(kind).is_none_or(|kind| matches!(kind.keys, Keys::Pattern(_)))
-    }
-}
-
-/// What was looked at, for the record.
-#[must_use]
-pub fn attributes(policy: &Policy, memory: &Memory) -> Attributes {
-    Attributes {
-        owner: memory.address.owner.clone(),
-        level: memory.address.level.clone(),
-        key: memory.address.key.clone(),
-        key_is_text: policy.key_is_text(&memory.kind),
-        kind: memory.kind.clone(),
-        version: memory.version,
-        value_version: memory.value_version,
-        state: Some(memory.state),
-        source_kind: memory.source.kind.clone(),
-        lineage_trust: memory.lineage_trust,
-        evidence: memory.evidence,
-        confidence: memory.confidence,
-        sensitivity: memory.sensitivity,
-        consent: memory.consent.clone(),
-        purposes: memory.purposes.clone(),
-        observe_time: memory.observe_time,
-        valid_from_time: memory.valid_from_time,
-        expire_time: memory.expire_time,
-        update_time: memory.update_time,
-        confirm_time: memory.confirm_time,
-        value_chars: memory.value_chars,
-    }
 }

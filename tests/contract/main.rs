@@ -13,6 +13,7 @@ mod groups;
 mod inspection;
 mod isolation;
 mod ledger;
+mod lineage;
 mod model;
 mod reads;
 mod searches;
@@ -44,7 +45,6 @@ promises! {
         a_view_names_the_revision_of_every_scope_in_order_of_precedence,
         a_view_shows_at_most_64_candidates_oldest_first_that_the_keys_touch,
         a_memory_whose_address_was_taken_is_still_found_by_its_id,
-        a_place_tells_of_a_lineage_that_leads_back_however_far,
         a_value_is_given_at_that_version_alone,
         a_place_holds_what_a_write_judges,
         lists_run_by_owner_project_task_and_key_bytewise_and_know_their_revisions,
@@ -53,6 +53,9 @@ promises! {
         a_candidate_lapses_at_its_instant,
         a_row_without_confidence_reads_as_none,
         i08_a_code_or_list_that_no_version_writes_reads_as_not_intact,
+    }
+    lineage {
+        a_place_tells_of_a_lineage_that_leads_back_however_far,
     }
     isolation {
         i02_no_read_shows_another_tenant_or_subject,
