@@ -9,8 +9,7 @@ use super::{ConfigFile, Failure};
 use crate::config::{Layer, Settings};
 use crate::gate::{Clock, SystemClock};
 use crate::memory::{Span, Time};
-use crate::server::free_bytes;
-use crate::store::{Inspection, OpenError, Sqlite, SqliteOptions, Store};
+use crate::store::{Inspection, OpenError, Sqlite, SqliteOptions, Store, free_bytes};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 

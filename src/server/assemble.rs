@@ -60,7 +60,7 @@ pub async fn assemble(
     let file = database.to_owned();
     let mut tasks = JoinSet::new();
     tasks.spawn(tidy::tidying(Arc::clone(&store), Arc::clone(&clock), upkeep.decision_retention));
-    tasks.spawn(disk::watching(move || disk::free_bytes(&file), upkeep.min_free_bytes));
+    tasks.spawn(disk::watching(move || crate::store::free_bytes(&file), upkeep.min_free_bytes));
     let gate = Arc::new(Gate::new(Arc::clone(&store), policy, clock));
     Ok(Assembled { routes: api::routes(Arc::clone(&gate)), gate, store, upkeep: tasks })
 }

@@ -2,7 +2,6 @@
 //! room for one, its call fails and says so.
 
 use std::io;
-use std::path::Path;
 use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior};
@@ -14,15 +13,6 @@ const QUIET: Duration = Duration::from_hours(1);
 
 /// Below this part of the least free space it is urgent.
 const URGENT_PART: u64 = 8;
-
-/// What the service may still write to the file system that a path lies in, in bytes.
-///
-/// # Errors
-/// Where the file system does not tell.
-pub fn free_bytes(path: &Path) -> io::Result<u64> {
-    let disk = rustix::fs::statvfs(path)?;
-    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
-}
 
 /// How the disk stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,11 +188,5 @@ mod tests {
         ));
         tokio::task::spawn_blocking(move || was_asked.recv_timeout(Duration::from_secs(20))).await.unwrap().unwrap();
         watch.abort();
-    }
-
-    #[test]
-    fn a_file_system_tells_how_much_is_free() {
-        assert!(free_bytes(Path::new("/")).unwrap() > 0);
-        assert!(free_bytes(Path::new("/nowhere")).is_err());
     }
 }

@@ -37,7 +37,6 @@ use tonic::transport::server::TcpIncoming;
 use tower::ServiceBuilder;
 
 pub use assemble::{AssembleError, Assembled, Upkeep, assemble};
-pub use disk::free_bytes;
 pub use embedded::{Embedded, StartError};
 pub use health::{Health, LIVENESS, SERVICES};
 pub use limits::Limits;

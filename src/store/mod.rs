@@ -30,7 +30,7 @@ pub use crate::memory::{Block, BlockCause};
 pub use change::{Announcement, Change, Expect, ReplayKey, ReplayRecord, Write};
 pub use read::{CandidatePage, MemoryPage, Place, PlaceRequest, Position, Range, Reach, SearchRead, View, ViewRequest};
 pub use recorded::Recorded;
-pub use sqlite::{Inspection, LedgerCounts, LedgerSize, OpenError, Sqlite, SqliteOptions};
+pub use sqlite::{Inspection, LedgerCounts, LedgerSize, OpenError, Sqlite, SqliteOptions, free_bytes};
 
 use crate::memory::{Candidate, CandidateId, Judgement, Memory, MemoryId, PolicyVersion, Text, Time, Version};
 

@@ -14,6 +14,18 @@ use crate::store::digest::{DigestKey, KEY_LEN};
 
 const OWNER_ONLY: u32 = 0o600;
 
+/// What has to be free for the store to be of use, in bytes: a change writes less than this.
+const ROOM: u64 = 1 << 20;
+
+/// What the service may still write to the file system that a path lies in, in bytes.
+///
+/// # Errors
+/// Where the file system does not tell.
+pub fn free_bytes(path: &Path) -> std::io::Result<u64> {
+    let disk = rustix::fs::statvfs(path)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 /// Path with something after it: `memories.db` and `.lock` make `memories.db.lock`.
 fn beside(database: &Path, suffix: &str) -> PathBuf {
     let mut path = OsString::from(database);
@@ -116,6 +128,18 @@ impl InPlace {
         }
         Ok(())
     }
+
+    /// Whether the file system has room for a change.
+    pub(super) fn verify_room(&self) -> Result<(), sqlx::Error> {
+        for (path, ..) in &self.0 {
+            let free = free_bytes(path)?;
+            if free < ROOM {
+                let what = format!("only {free} bytes are free where `{}` lies", path.display());
+                return Err(sqlx::Error::Io(std::io::Error::new(ErrorKind::StorageFull, what)));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn read_key(path: &Path) -> Result<Option<DigestKey>, OpenError> {
@@ -136,4 +160,15 @@ fn read_key(path: &Path) -> Result<Option<DigestKey>, OpenError> {
 fn sync_directory(path: &Path) -> std::io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(directory)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_tells_how_much_is_free() {
+        assert!(free_bytes(Path::new("/")).unwrap() > 0);
+        assert!(free_bytes(Path::new("/nowhere")).is_err());
+    }
 }

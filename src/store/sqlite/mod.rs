@@ -52,6 +52,7 @@ use sqlx::sqlite::{SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
 
 use self::error::{closed, meaning};
+pub use self::files::free_bytes;
 pub use self::inspect::{Inspection, LedgerSize};
 pub use self::open::{OpenError, SqliteOptions};
 use self::writer::{Counts, Erase, Order, Sealed};

@@ -95,13 +95,15 @@ struct Writer {
     in_place: InPlace,
     key: Arc<DigestKey>,
     counts: Arc<Counts>,
+    /// A group has failed since the store was last asked whether it answers.
+    failed: bool,
 }
 
 /// Starts the writer. It ends when it is told to close or when nobody can order any more, and then unlocks.
 pub(super) fn start(start: Start, key: Arc<DigestKey>, counts: Arc<Counts>) -> mpsc::Sender<Order> {
     let (sender, orders) = mpsc::channel(QUEUE);
     let Start { connection, connect, lock, in_place } = start;
-    let writer = Writer { connection, connect, in_place, key, counts };
+    let writer = Writer { connection, connect, in_place, key, counts, failed: false };
     tokio::spawn(writer.run(orders, lock));
     sender
 }
@@ -172,13 +174,18 @@ impl Writer {
         }
     }
 
-    /// Whether a commit would be durable now: makes one that changes nothing.
+    /// Whether a commit would be durable now: makes one that changes nothing, where there is room for more than that
+    /// and no group has failed since the last time. A page fits where a change does not: into what an earlier,
+    /// failed commit has left of the log.
     async fn check(&mut self) -> Result<(), Error> {
+        let failed = std::mem::take(&mut self.failed);
         let tried = self.try_to_commit().await;
         if tried.is_err() {
             let _ = query("ROLLBACK").execute(&mut self.connection).await;
         }
-        tried.map_err(meaning)
+        tried.map_err(meaning)?;
+        self.in_place.verify_room().map_err(|error| meaning(error.into()))?;
+        if failed { Err(Error::Unavailable(Box::new(GroupsFailed))) } else { Ok(()) }
     }
 
     /// SQLite writes no page whose bytes stay the same, so an update of a row to itself needs no room and proves
@@ -207,6 +214,7 @@ impl Writer {
             Err(fault) => {
                 let _ = query("ROLLBACK").execute(&mut self.connection).await;
                 tracing::error!(error = &fault as &dyn std::error::Error, "a group of changes was not committed");
+                self.failed = true;
                 let fault = Arc::new(meaning(fault));
                 let rest = orders.filter_map(|order| match order {
                     Order::Commit { changes, answer } => Some(Applied::Changes(changes, answer)),
@@ -312,3 +320,8 @@ impl Writer {
 #[derive(Debug, thiserror::Error)]
 #[error("the group that the change was in was not committed")]
 struct GroupFailed(#[source] Arc<Error>);
+
+/// Told to whoever asks whether the store answers.
+#[derive(Debug, thiserror::Error)]
+#[error("changes were not committed a moment ago")]
+struct GroupsFailed;
