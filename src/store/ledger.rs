@@ -3,8 +3,20 @@
 use prost::Message;
 
 use super::digest::DigestKey;
-use super::stored;
+use super::{Change, stored};
 use crate::memory::{Attributes, Confidence, Disposition, Judgement, Reason, ScopeRevision, Subject, Time, Verdict};
+
+/// A change with its judgement as the ledger keeps it.
+pub(super) struct Sealed {
+    pub(super) change: Change,
+    pub(super) body: Vec<u8>,
+}
+
+/// Encodes the judgement of a change, beside it.
+pub(super) fn seal(change: Change, key: &DigestKey) -> Sealed {
+    let body = encode(&change.judgement, key);
+    Sealed { change, body }
+}
 
 /// The stored message of a judgement. Keys that are text go in as keyed digests.
 pub(super) fn encode(judgement: &Judgement, key: &DigestKey) -> Vec<u8> {

@@ -9,12 +9,9 @@ mod change;
 mod codes;
 mod digest;
 mod fault;
+mod key_file;
 mod ledger;
-#[expect(
-    dead_code,
-    unused_imports,
-    reason = "nothing opens PostgreSQL yet: it is compiled so that the queries stay true for both"
-)]
+mod open;
 mod postgres;
 mod read;
 mod receipt;
@@ -28,9 +25,11 @@ use async_trait::async_trait;
 
 pub use crate::memory::{Block, BlockCause};
 pub use change::{Announcement, Change, Expect, ReplayKey, ReplayRecord, Write};
+pub use open::OpenError;
+pub use postgres::{Migrated, Postgres, PostgresOptions, migrate as migrate_postgres};
 pub use read::{CandidatePage, MemoryPage, Place, PlaceRequest, Position, Range, Reach, SearchRead, View, ViewRequest};
 pub use recorded::Recorded;
-pub use sqlite::{Inspection, LedgerCounts, LedgerSize, OpenError, Sqlite, SqliteOptions, free_bytes};
+pub use sqlite::{Inspection, LedgerCounts, LedgerSize, Sqlite, SqliteOptions, free_bytes};
 
 use crate::memory::{Candidate, CandidateId, Judgement, Memory, MemoryId, PolicyVersion, Text, Time, Version};
 

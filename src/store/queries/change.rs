@@ -175,13 +175,18 @@ async fn lineage(connection: &mut Connection, key: &DigestKey, memory: &Memory) 
     Ok(())
 }
 
+/// Tells the feed. Where only committed rows get a position, the sequencer gives it.
 async fn announce(connection: &mut Connection, memory: &Memory, what: Announcement, counter: i64) -> Result<(), Fault> {
     const POSITION: &str = "INSERT INTO tenants (tenant, feed_position) VALUES ($1, 1) ON CONFLICT (tenant) \
                             DO UPDATE SET feed_position = tenants.feed_position + 1 RETURNING feed_position";
     const FEED: &str = "INSERT INTO feed (tenant, owner, counter, memory_id, position, version, value_version, what, \
                         project, task, update_time) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     let tenant = memory.address.tenant.as_str();
-    let position: i64 = query_scalar(POSITION).bind(tenant).fetch_one(&mut *connection).await?;
+    let position: Option<i64> = if super::super::POSITION_AT_ONCE {
+        Some(query_scalar(POSITION).bind(tenant).fetch_one(&mut *connection).await?)
+    } else {
+        None
+    };
     query(FEED)
         .bind(tenant)
         .bind(memory.address.owner.as_str())

@@ -5,7 +5,7 @@
 //! owners to be more selective than a set of ids and walks all rows of both; a cross join it never reorders.
 //!
 //! Invariant I2: every statement that reads rows of a subject names the tenant, and owners that are the caller's
-//! subject or nobody. `every` reads for an operator alone, and `tidy` reads nothing.
+//! subject or nobody. `every` reads for an operator alone, and `prune` reads nothing.
 
 macro_rules! fact_columns {
     () => {
@@ -51,25 +51,23 @@ macro_rules! candidate_columns {
 mod blocks;
 mod candidates;
 mod change;
-mod every;
 mod expect;
 mod ledger;
 mod lineage;
 mod memories;
 mod page;
 mod place;
+mod prune;
 mod scopes;
-mod tidy;
 mod view;
 
 pub(in crate::store) use candidates::{one as candidate, page as candidates};
 pub(in crate::store) use change::apply;
-pub(in crate::store) use every::page as every_memory;
 pub(in crate::store) use ledger::{find as replay, keep_key_id, keep_policy, key_id};
 pub(in crate::store) use memories::{newest as memory, values};
 pub(in crate::store) use page::page as memories;
 pub(in crate::store) use place::place;
-pub(in crate::store) use tidy::{prune, tidy};
+pub(in crate::store) use prune::prune;
 pub(in crate::store) use view::view;
 
 use super::Db;

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use aws_lc_rs::rand;
 use zeroize::Zeroizing;
 
-use super::OpenError;
+use crate::store::OpenError;
 use crate::store::digest::{DigestKey, KEY_LEN};
+use crate::store::key_file;
 
 const OWNER_ONLY: u32 = 0o600;
 
@@ -73,7 +74,7 @@ pub(super) fn lock(database: &Path) -> Result<File, OpenError> {
 /// tombstone and no block would be found again.
 pub(super) fn existing_key(database: &Path, id: &str) -> Result<DigestKey, OpenError> {
     let path = key_path(database);
-    match read_key(&path)? {
+    match key_file::read(&path)? {
         None => Err(OpenError::KeyMissing { path }),
         Some(key) if key.id() == id => Ok(key),
         Some(_) => Err(OpenError::KeyForeign { path }),
@@ -83,7 +84,7 @@ pub(super) fn existing_key(database: &Path, id: &str) -> Result<DigestKey, OpenE
 /// The key of a database that holds no digests yet: the one that lies there, or a new one.
 pub(super) fn first_key(database: &Path) -> Result<DigestKey, OpenError> {
     let path = key_path(database);
-    if let Some(key) = read_key(&path)? {
+    if let Some(key) = key_file::read(&path)? {
         return Ok(key);
     }
     let mut bytes = Zeroizing::new([0; KEY_LEN]);
@@ -140,21 +141,6 @@ impl InPlace {
         }
         Ok(())
     }
-}
-
-fn read_key(path: &Path) -> Result<Option<DigestKey>, OpenError> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let malformed = || OpenError::KeyMalformed { path: path.to_owned() };
-    if file.metadata()?.len() != u64::try_from(KEY_LEN).unwrap_or_default() {
-        return Err(malformed());
-    }
-    let mut bytes = Zeroizing::new([0; KEY_LEN]);
-    file.read_exact(bytes.as_mut_slice())?;
-    DigestKey::new(&bytes).map(Some).ok_or_else(malformed)
 }
 
 fn sync_directory(path: &Path) -> std::io::Result<()> {

@@ -8,10 +8,11 @@ use sqlx::sqlite::SqliteConnection;
 use sqlx::{ConnectOptions, Connection, query_as, query_scalar};
 
 use super::error::meaning;
-use super::open::{self, OpenError};
-use super::queries;
+use super::every;
+use super::open;
 use crate::memory::{Address, Memory, Time};
 use crate::store::Error;
+use crate::store::OpenError;
 use crate::store::fault::Fault;
 
 /// A database that is read from outside.
@@ -87,7 +88,7 @@ impl Inspection {
     /// # Errors
     /// Where the database does not answer.
     pub async fn memories(&mut self, after: Option<&Address>, limit: u32) -> Result<Vec<Memory>, Error> {
-        queries::every_memory(&mut self.0, after, limit).await.map_err(meaning)
+        every::page(&mut self.0, after, limit).await.map_err(meaning)
     }
 
     /// Closes it.

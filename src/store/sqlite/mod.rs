@@ -4,9 +4,11 @@
 //! own, so that a call that is dropped half-way leaves no connection inside a transaction.
 
 mod error;
+mod every;
 mod files;
 mod inspect;
 mod open;
+mod tidy;
 mod writer;
 
 /// The engine that `queries` is compiled for.
@@ -37,6 +39,9 @@ macro_rules! contains {
     };
 }
 
+/// The writer gives each row of the feed its position as it writes it.
+const POSITION_AT_ONCE: bool = true;
+
 #[expect(clippy::duplicate_mod, reason = "one SQL source, compiled once for each engine")]
 #[path = "../queries/mod.rs"]
 mod queries;
@@ -54,13 +59,13 @@ use tokio::sync::{mpsc, oneshot};
 use self::error::{closed, meaning};
 pub use self::files::free_bytes;
 pub use self::inspect::{Inspection, LedgerSize};
-pub use self::open::{OpenError, SqliteOptions};
-use self::writer::{Counts, Erase, Order, Sealed};
+pub use self::open::SqliteOptions;
+use self::writer::{Counts, Erase, Order};
 use super::digest::DigestKey;
 use super::fault::Fault;
 use super::{
-    CandidatePage, Change, CommitError, Error, MemoryPage, Place, PlaceRequest, Position, Range, Reach, Recorded,
-    ReplayKey, ReplayRecord, Store, View, ViewRequest, ledger, sound,
+    CandidatePage, Change, CommitError, Error, MemoryPage, OpenError, Place, PlaceRequest, Position, Range, Reach,
+    Recorded, ReplayKey, ReplayRecord, Store, View, ViewRequest, ledger, sound,
 };
 use crate::memory::{Candidate, CandidateId, Judgement, Memory, MemoryId, PolicyVersion, Text, Time, Version};
 
@@ -196,11 +201,7 @@ impl Store for Sqlite {
 
     async fn commit_all(&self, changes: Vec<Change>) -> Result<Vec<Recorded<Judgement>>, CommitError> {
         changes.iter().try_for_each(sound::check).map_err(meaning)?;
-        let with_body = |change: Change| {
-            let body = ledger::encode(&change.judgement, &self.key);
-            Sealed { change, body }
-        };
-        let changes = changes.into_iter().map(with_body).collect();
+        let changes = changes.into_iter().map(|change| ledger::seal(change, &self.key)).collect();
         let (answer, answered) = oneshot::channel();
         self.orders.send(Order::Commit { changes, answer }).await.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?

@@ -22,11 +22,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::error::{Blame, blame, is_busy, meaning};
 use super::files::InPlace;
-use super::queries;
+use super::{queries, tidy};
 use crate::memory::{Judgement, PolicyVersion, Time};
 use crate::store::digest::DigestKey;
 use crate::store::fault::{Fault, Stop};
-use crate::store::{Change, CommitError, Error, Recorded};
+use crate::store::ledger::Sealed;
+use crate::store::{CommitError, Error, Recorded};
 
 /// The most orders of one group.
 const GROUP: usize = 512;
@@ -53,12 +54,6 @@ pub(super) enum Order {
     },
     Check(Answer<(), Error>),
     Close(oneshot::Sender<()>),
-}
-
-/// A change with its judgement as the ledger keeps it.
-pub(super) struct Sealed {
-    pub(super) change: Change,
-    pub(super) body: Vec<u8>,
 }
 
 type Recordeds = Vec<Recorded<Judgement>>;
@@ -265,7 +260,7 @@ impl Writer {
 
     async fn erase(&mut self, what: Erase, limit: u32) -> Result<u64, Fault> {
         match what {
-            Erase::Lapsed(now) => queries::tidy(&mut self.connection, now, limit).await,
+            Erase::Lapsed(now) => tidy::tidy(&mut self.connection, now, limit).await,
             Erase::Decisions(before) => queries::prune(&mut self.connection, before, limit).await,
         }
     }

@@ -14,6 +14,15 @@ CREATE TABLE policies (
     create_time    bigint           NOT NULL
 );
 
+-- Who does what only one replica may do, by this database's clock. The token rises whenever the holder changes; work is
+-- done under a lock of the row, with the token compared.
+CREATE TABLE leases (
+    name        text COLLATE "C" NOT NULL PRIMARY KEY,
+    holder      uuid             NOT NULL,
+    token       bigint           NOT NULL CHECK (token > 0),
+    expire_time bigint           NOT NULL
+);
+
 -- The last position given in a tenant's feed. Not max(feed.position): a feed that was trimmed must not start again.
 CREATE TABLE tenants (
     tenant        text COLLATE "C" NOT NULL PRIMARY KEY CHECK (tenant <> ''),
@@ -222,6 +231,9 @@ CREATE TABLE feed (
     UNIQUE (tenant, position)
 );
 
+-- What the sequencer has given no position yet.
+CREATE INDEX feed_unsequenced ON feed (tenant, owner, counter, memory_id) WHERE position IS NULL;
+
 CREATE TABLE derived_stores (
     tenant            text COLLATE "C" NOT NULL CHECK (tenant <> ''),
     derived_store     text COLLATE "C" NOT NULL CHECK (derived_store <> ''),
@@ -309,3 +321,130 @@ CREATE TABLE idempotency (
 );
 
 CREATE INDEX idempotency_by_expiry ON idempotency (expire_time);
+
+-- Who may do what. The roles are made by deploy/postgres/roles.sql; none of them owns a table, and every table that
+-- has a tenant is under row-level security, which binds its owner too. The settings `rg.tenant` and `rg.subject` hold
+-- for one transaction, and read NULL or '' outside of it: then there is no row.
+
+GRANT SELECT ON _sqlx_migrations TO recall_gate_app, recall_gate_ledger, recall_gate_feeder, recall_gate_worker;
+GRANT SELECT, INSERT ON meta, policies TO recall_gate_app;
+GRANT SELECT, INSERT, UPDATE ON leases TO recall_gate_app, recall_gate_feeder;
+
+ALTER TABLE tenants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE owners ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE revisions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE memories ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE memory_versions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE lineage ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE candidates ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE reviews ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE decisions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE feed ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE derived_stores ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE acknowledgements ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE deletion_jobs ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE blocks ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE tombstones ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE idempotency ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+-- The service: the rows of one tenant, and in it those of one subject and the shared ones.
+CREATE POLICY app ON owners TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON revisions TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON memories TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON memory_versions TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON lineage TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON candidates TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON reviews TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON decisions TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON feed TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON deletion_jobs TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON blocks TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON tombstones TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON idempotency TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '')
+           AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), '')
+                AND owner IN (COALESCE(current_setting('rg.subject', true), ''), ''));
+CREATE POLICY app ON derived_stores TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), ''));
+CREATE POLICY app ON acknowledgements TO recall_gate_app
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), ''))
+    WITH CHECK (tenant = NULLIF(current_setting('rg.tenant', true), ''));
+
+GRANT SELECT, INSERT, UPDATE ON owners, revisions, memories, memory_versions, reviews, derived_stores, deletion_jobs,
+    tombstones, idempotency TO recall_gate_app;
+GRANT SELECT, INSERT ON lineage, decisions, feed, acknowledgements TO recall_gate_app;
+GRANT SELECT, INSERT, DELETE ON candidates, blocks TO recall_gate_app;
+
+-- The ledger: decisions of reads of all tenants in one statement, where the revisions that were judged still stand.
+CREATE POLICY ledger ON decisions FOR INSERT TO recall_gate_ledger WITH CHECK (true);
+CREATE POLICY ledger ON revisions FOR SELECT TO recall_gate_ledger USING (true);
+GRANT INSERT ON decisions TO recall_gate_ledger;
+GRANT SELECT (tenant, owner, project, task, revision) ON revisions TO recall_gate_ledger;
+
+-- The feeder: positions in the feeds of all tenants.
+CREATE POLICY feeder ON feed TO recall_gate_feeder USING (true) WITH CHECK (true);
+CREATE POLICY feeder ON tenants TO recall_gate_feeder USING (true) WITH CHECK (true);
+GRANT SELECT, UPDATE (position) ON feed TO recall_gate_feeder;
+GRANT SELECT, INSERT, UPDATE ON tenants TO recall_gate_feeder;
+
+-- The worker: finds by columns that hold no text, and removes text of one owner at a time.
+CREATE POLICY worker_finds ON candidates FOR SELECT TO recall_gate_worker USING (true);
+CREATE POLICY worker_finds ON idempotency FOR SELECT TO recall_gate_worker USING (true);
+CREATE POLICY worker_removes ON candidates FOR DELETE TO recall_gate_worker
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '') AND owner = current_setting('rg.subject', true));
+CREATE POLICY worker_removes ON idempotency FOR DELETE TO recall_gate_worker
+    USING (tenant = NULLIF(current_setting('rg.tenant', true), '') AND owner = current_setting('rg.subject', true));
+CREATE POLICY worker ON decisions TO recall_gate_worker USING (true);
+GRANT SELECT (tenant, owner, candidate_id, lapse_time), DELETE ON candidates TO recall_gate_worker;
+GRANT SELECT (tenant, owner, principal, method, request_id, expire_time), DELETE ON idempotency TO recall_gate_worker;
+GRANT SELECT (tenant, owner, decide_time, decision_id), DELETE ON decisions TO recall_gate_worker;

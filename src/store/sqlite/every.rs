@@ -2,10 +2,10 @@
 
 use sqlx::query_as;
 
-use super::{Connection, memories};
 use crate::memory::{Address, Memory};
 use crate::store::fault::Fault;
 use crate::store::rows::MemoryRow;
+use sqlx::sqlite::SqliteConnection;
 
 const SQL: &str = "SELECT tenant, owner, project, task, key, kind, source_kind, '' AS source_reference, parents, \
                    '[]' AS parent_references, lineage_trust, evidence, confidence, sensitivity, consent, \
@@ -16,8 +16,8 @@ const SQL: &str = "SELECT tenant, owner, project, task, key, kind, source_kind, 
                    ORDER BY tenant, owner, project, task, key LIMIT $6";
 
 /// A page of the memories of all tenants after an address, with values and no other text.
-pub(in crate::store) async fn page(
-    connection: &mut Connection,
+pub(super) async fn page(
+    connection: &mut SqliteConnection,
     after: Option<&Address>,
     limit: u32,
 ) -> Result<Vec<Memory>, Fault> {
@@ -33,5 +33,5 @@ pub(in crate::store) async fn page(
         .bind(i64::from(limit))
         .fetch_all(connection)
         .await?;
-    memories::read(rows)
+    rows.into_iter().map(MemoryRow::read).collect()
 }

@@ -1,0 +1,210 @@
+//! How the database is reached: a pool for each role.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{Executor, Row, raw_sql};
+
+use crate::store::OpenError;
+
+/// How long a unit of work waits for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a connection lives: so that replicas spread again after a failover.
+const MAX_LIFETIME: Duration = Duration::from_mins(30);
+/// How long a connection may lie idle.
+const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
+/// Connections of the feeder and the worker, which do one thing at a time.
+const FEW: u32 = 2;
+
+/// The role of the service where an address names none.
+const APP: &str = "recall_gate_app";
+const LEDGER: &str = "recall_gate_ledger";
+const FEEDER: &str = "recall_gate_feeder";
+const WORKER: &str = "recall_gate_worker";
+
+/// How a PostgreSQL database is opened. Four roles, so that what reads no text cannot.
+#[derive(Clone)]
+pub struct PostgresOptions {
+    /// Where the service reads and writes memories: `postgres://role:password@host:port/database`.
+    pub app: String,
+    /// Where it appends decisions of reads.
+    pub ledger: String,
+    /// Where it numbers the feed.
+    pub feeder: String,
+    /// Where it removes what is over.
+    pub worker: String,
+    /// The file of the digest key, the same on every replica.
+    pub digest_key: PathBuf,
+    /// The most connections of the service's own role, at least one; the others have few.
+    pub connections: u32,
+    /// A pooler in transaction mode lies between: nothing of a session outlives a transaction.
+    pub transaction_pooler: bool,
+}
+
+impl fmt::Debug for PostgresOptions {
+    /// Without the addresses: they hold passwords.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresOptions")
+            .field("connections", &self.connections)
+            .field("transaction_pooler", &self.transaction_pooler)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PostgresOptions {
+    /// The four roles of deploy/postgres/roles.sql at one address. A user that the address names stands for the
+    /// service's own role; a password that it has goes for all four.
+    ///
+    /// # Errors
+    /// Where the address cannot be read.
+    pub fn new(address: &str, digest_key: impl Into<PathBuf>) -> Result<Self, OpenError> {
+        let named = url_user(address);
+        let with = |role: &str| {
+            let user = if role == APP { named.unwrap_or(APP) } else { role };
+            with_user(address, user)
+        };
+        let options = Self {
+            app: with(APP),
+            ledger: with(LEDGER),
+            feeder: with(FEEDER),
+            worker: with(WORKER),
+            digest_key: digest_key.into(),
+            connections: 16,
+            transaction_pooler: false,
+        };
+        for each in [&options.app, &options.ledger, &options.feeder, &options.worker] {
+            parse(each)?;
+        }
+        Ok(options)
+    }
+}
+
+/// What stands before `@`, and after it.
+fn authority(address: &str) -> Option<(&str, &str, &str)> {
+    let (scheme, rest) = address.split_once("://")?;
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (before, _) = rest.split_at(end);
+    match before.rfind('@') {
+        Some(at) => rest.split_at_checked(at).map(|(who, host)| (scheme, who, host.trim_start_matches('@'))),
+        None => Some((scheme, "", rest)),
+    }
+}
+
+fn url_user(address: &str) -> Option<&str> {
+    let (_, who, _) = authority(address)?;
+    who.split(':').next().filter(|user| !user.is_empty())
+}
+
+fn with_user(address: &str, user: &str) -> String {
+    let Some((scheme, who, host)) = authority(address) else { return address.to_owned() };
+    match who.split_once(':') {
+        Some((_, password)) => format!("{scheme}://{user}:{password}@{host}"),
+        None => format!("{scheme}://{user}@{host}"),
+    }
+}
+
+/// An address that cannot be read is not repeated: it may hold a password.
+fn parse(address: &str) -> Result<PgConnectOptions, OpenError> {
+    PgConnectOptions::from_str(address).map_err(|_| OpenError::Address)
+}
+
+/// How whoever comes once connects.
+pub(super) fn once(address: &str) -> Result<PgConnectOptions, OpenError> {
+    Ok(parse(address)?.application_name("recall-gate"))
+}
+
+/// Connections of one role.
+#[derive(Clone)]
+pub(super) struct Pool {
+    pub(super) connections: PgPool,
+    pub(super) transaction_pooler: bool,
+}
+
+impl Pool {
+    fn new(address: &str, most: u32, transaction_pooler: bool) -> Result<Self, OpenError> {
+        let connections = PgPoolOptions::new()
+            .max_connections(most.max(1))
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .idle_timeout(IDLE_TIMEOUT)
+            .max_lifetime(MAX_LIFETIME)
+            .test_before_acquire(false)
+            .before_acquire(|connection, _| {
+                Box::pin(async move {
+                    // In the simple protocol, which parses, plans and runs at one instant: within a transaction that
+                    // somebody left open, `now()` is older than the statement.
+                    let asked = connection.fetch_one(raw_sql("SELECT now() = statement_timestamp()")).await?;
+                    Ok(asked.try_get::<bool, _>(0)?)
+                })
+            })
+            .connect_lazy_with(once(address)?);
+        Ok(Self { connections, transaction_pooler })
+    }
+}
+
+/// The pools of the four roles.
+pub(super) struct Pools {
+    pub(super) app: Pool,
+    pub(super) ledger: Pool,
+    pub(super) feeder: Pool,
+    pub(super) worker: Pool,
+    /// The file that the digest key came from.
+    pub(super) digest_key: PathBuf,
+}
+
+impl Pools {
+    pub(super) fn new(options: &PostgresOptions) -> Result<Self, OpenError> {
+        let pool = |address: &str, most| Pool::new(address, most, options.transaction_pooler);
+        Ok(Self {
+            app: pool(&options.app, options.connections)?,
+            ledger: pool(&options.ledger, FEW)?,
+            feeder: pool(&options.feeder, FEW)?,
+            worker: pool(&options.worker, FEW)?,
+            digest_key: options.digest_key.clone(),
+        })
+    }
+
+    /// The roles by what they are called here.
+    pub(super) fn each(&self) -> [(&'static str, &Pool); 4] {
+        [("app", &self.app), ("ledger", &self.ledger), ("feeder", &self.feeder), ("worker", &self.worker)]
+    }
+
+    pub(super) async fn close(&self) {
+        for (_, pool) in self.each() {
+            pool.connections.close().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn users(address: &str) -> Vec<String> {
+        let options = PostgresOptions::new(address, "key").unwrap();
+        [options.app, options.ledger, options.feeder, options.worker]
+            .map(|one| parse(&one).unwrap().get_username().to_owned())
+            .to_vec()
+    }
+
+    #[test]
+    fn an_address_stands_for_four_roles() {
+        let roles = [APP, LEDGER, FEEDER, WORKER];
+        assert_eq!(users("postgres://db.internal/gate"), roles);
+        assert_eq!(users("postgres://:secret@db.internal:5433/gate?sslmode=require"), roles);
+        assert_eq!(users("postgres://me:se%40cret@db.internal/gate"), ["me", LEDGER, FEEDER, WORKER]);
+    }
+
+    #[test]
+    fn a_password_goes_for_all_and_is_shown_nowhere() {
+        let options = PostgresOptions::new("postgres://me:hunter2@host/gate", "key").unwrap();
+        for address in [&options.app, &options.ledger, &options.feeder, &options.worker] {
+            assert!(address.contains(":hunter2@host/gate"), "{address}");
+        }
+        assert!(!format!("{options:?}").contains("hunter2"));
+        let bad = PostgresOptions::new("postgres://me:hunter2@host:port/gate", "key").unwrap_err();
+        assert!(!format!("{bad:?} {bad}").contains("hunter2"), "{bad:?}");
+    }
+}

@@ -1,0 +1,88 @@
+//! The partitions of the decision ledger: one a week, made ahead, dropped when retention is over.
+//!
+//! A decision that no partition was made for lands in the default one, so that a call never fails for want of one.
+//! What landed there moves into the partition when it is made.
+
+use sqlx::{AssertSqlSafe, Connection, PgConnection, query, query_scalar, raw_sql};
+
+use crate::memory::Time;
+use crate::store::fault::Fault;
+
+const WEEK_MICROS: i64 = 7 * 86_400 * 1_000_000;
+
+/// Partitions are made for the week of now and so many after it.
+const WEEKS_AHEAD: i64 = 12;
+
+/// With fewer than this ahead, somebody has to make more.
+pub(super) const FEWEST_AHEAD: i64 = 2;
+
+/// The week that an instant lies in, counted from 1970-01-01, a Thursday.
+const fn week(time: Time) -> i64 {
+    time.micros().div_euclid(WEEK_MICROS)
+}
+
+fn name(week: i64) -> String {
+    format!("decisions_week_{week}")
+}
+
+/// The weeks that have a partition of their own.
+async fn existing(connection: &mut PgConnection) -> Result<Vec<i64>, Fault> {
+    const SQL: &str = "SELECT CAST(substr(relname, length('decisions_week_') + 1) AS bigint) FROM pg_inherits \
+                       JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'decisions'::regclass \
+                       AND relname ~ '^decisions_week_[0-9]+$' ORDER BY 1";
+    Ok(query_scalar(SQL).fetch_all(connection).await?)
+}
+
+/// Makes the partitions that are missing; how many.
+pub(super) async fn make(connection: &mut PgConnection, now: Time) -> Result<u64, Fault> {
+    let existing = existing(connection).await?;
+    let mut made = 0;
+    for week in (week(now)..=week(now) + WEEKS_AHEAD).filter(|week| !existing.contains(week)) {
+        let (name, from, to) = (name(week), week * WEEK_MICROS, (week + 1) * WEEK_MICROS);
+        let mut transaction = connection.begin().await?;
+        // Another may be making the same ones: who comes second finds them.
+        raw_sql("LOCK TABLE decisions_default IN ACCESS EXCLUSIVE MODE").execute(&mut *transaction).await?;
+        let there: bool =
+            query_scalar("SELECT to_regclass($1) IS NOT NULL").bind(&name).fetch_one(&mut *transaction).await?;
+        if there {
+            continue;
+        }
+        for sql in [
+            format!("CREATE TABLE {name} (LIKE decisions INCLUDING ALL)"),
+            format!(
+                "WITH moved AS (DELETE FROM decisions_default WHERE decide_time >= {from} AND decide_time < {to} \
+                 RETURNING *) INSERT INTO {name} SELECT * FROM moved"
+            ),
+            format!("ALTER TABLE decisions ATTACH PARTITION {name} FOR VALUES FROM ({from}) TO ({to})"),
+        ] {
+            // Made of numbers alone.
+            raw_sql(AssertSqlSafe(sql)).execute(&mut *transaction).await?;
+        }
+        transaction.commit().await?;
+        made += 1;
+    }
+    Ok(made)
+}
+
+/// How many whole weeks after the one of now have a partition, without a gap.
+pub(super) async fn ahead(connection: &mut PgConnection, now: Time) -> Result<i64, Fault> {
+    let existing = existing(connection).await?;
+    let this = week(now);
+    Ok((this + 1..).take_while(|week| existing.contains(week)).count().try_into().unwrap_or(i64::MAX))
+}
+
+/// Drops the partitions of which every decision was made before an instant, and removes what older ones there are in
+/// the default partition; how many decisions went.
+pub(super) async fn drop_before(connection: &mut PgConnection, before: Time) -> Result<u64, Fault> {
+    let mut gone = 0;
+    for week in existing(connection).await?.into_iter().filter(|week| (week + 1) * WEEK_MICROS <= before.micros()) {
+        let name = name(week);
+        let count: i64 =
+            query_scalar(AssertSqlSafe(format!("SELECT count(*) FROM {name}"))).fetch_one(&mut *connection).await?;
+        raw_sql(AssertSqlSafe(format!("DROP TABLE {name}"))).execute(&mut *connection).await?;
+        gone += u64::try_from(count).unwrap_or_default();
+    }
+    let done =
+        query("DELETE FROM decisions_default WHERE decide_time < $1").bind(before.micros()).execute(connection).await?;
+    Ok(gone + done.rows_affected())
+}
