@@ -7,6 +7,7 @@
 
 mod change;
 mod codes;
+mod deadline;
 mod digest;
 mod fault;
 mod ledger;
@@ -28,6 +29,7 @@ use async_trait::async_trait;
 
 pub use crate::memory::{Block, BlockCause};
 pub use change::{Announcement, Change, Expect, ReplayKey, ReplayRecord, Write};
+pub use deadline::Deadline;
 pub use read::{CandidatePage, MemoryPage, Place, PlaceRequest, Position, Range, Reach, SearchRead, View, ViewRequest};
 pub use recorded::Recorded;
 pub use sqlite::{Inspection, LedgerCounts, LedgerSize, OpenError, Sqlite, SqliteOptions, free_bytes};
@@ -41,6 +43,9 @@ pub enum Error {
     /// or it is not known whether it did.
     #[error("the store is unavailable")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The call's [`Deadline`] passed before the unit of work began. Nothing of it took effect, and nothing will.
+    #[error("out of time before the work began")]
+    OutOfTime,
     /// A row holds what no version of the service writes, or a statement is wrong: a defect.
     #[error("the store holds what it cannot hold")]
     Corrupt(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -58,6 +63,9 @@ pub enum CommitError {
 }
 
 /// A store. Every method is one unit of work; none leaves anything half done when its future is dropped.
+///
+/// Each method keeps to [`Deadline::current`]: what has not begun by then is answered `OutOfTime` and never begins, and
+/// a change that has may be committed later.
 ///
 /// A memory that comes with its value comes with the tokens of it, unless another has taken its address.
 #[async_trait]
