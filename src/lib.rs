@@ -25,6 +25,7 @@
 //! method's grant, checks the form of every field, and makes a [`gate::command`]. `gate` asks the store for what is there
 //! at one point in time, has `policy` judge it, and commits a [`store::Change`]: what must still hold, what to write, what
 //! to announce, and the judgement that says why. Where something no longer holds, it judges again, three times at most.
+//! What has not begun in the store by the call's [`store::Deadline`] never does.
 //!
 //! # Recipes
 //!

@@ -1,16 +1,11 @@
 //! What all handlers share: who calls, and that a unit of work is never cut in half.
 
-use tokio::time::Instant;
 use tonic::{Request, Response, Status};
 use tracing::Instrument;
 
 use super::status;
-use crate::gate::Error;
+use crate::gate::{Deadline, Error};
 use crate::identity::{AuthError, Caller};
-
-/// When a call has to be answered: an extension of its request, where its caller or the service has set an end to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Deadline(pub Instant);
 
 /// The work of a call ended without an answer. What it panicked with stays out: it may hold text.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +17,8 @@ struct Panicked;
 /// Decision: tonic drops a handler's future at any await when the call is cancelled or its connection breaks, and a
 /// transaction dropped between two statements is neither done nor undone. So the work runs in a task of its own, which
 /// the call awaits but does not own. The cost is one spawn a call; a panic in it ends this call and no other. What the
-/// layers put beside the request lives as long as the work: its place among the calls at once is not free before.
+/// layers put beside the request lives as long as the work: its place among the calls at once is not free before. A
+/// [`Deadline`] there ends what of the work has not begun by then.
 pub(super) async fn call<Q, R, W>(request: Request<Q>, work: impl FnOnce(Caller, Q) -> W) -> Result<Response<R>, Status>
 where
     R: Send + 'static,
@@ -30,7 +26,7 @@ where
 {
     let (_, mut extensions, message) = request.into_parts();
     let Some(caller) = extensions.remove::<Caller>() else { return Err(status::unauthenticated(AuthError::Missing)) };
-    let work = work(caller, message);
+    let work = Deadline::scope(extensions.get::<Deadline>().copied(), work(caller, message));
     let beside = async move {
         let outcome = work.await;
         drop(extensions);

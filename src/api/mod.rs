@@ -28,7 +28,8 @@ use self::proto::discovery_service_server::DiscoveryServiceServer;
 use self::proto::recall_service_server::RecallServiceServer;
 use crate::gate::Gate;
 
-pub use call::Deadline;
+/// When a call has to be answered: an extension of its request, where its caller or the service has set an end to it.
+pub use crate::gate::Deadline;
 
 /// Messages, clients and servers, as generated from `proto/recallgate/v1`.
 #[expect(

@@ -77,6 +77,7 @@ pub fn of(error: &Error) -> Status {
             details.set_retry_info(Some(STORE_RETRY_DELAY));
             (Code::Unavailable, ErrorReason::LedgerUnavailable)
         }
+        Error::OutOfTime => (Code::DeadlineExceeded, ErrorReason::DeadlineExceeded),
         Error::Internal(_) => (Code::Internal, ErrorReason::Internal),
     };
     details.set_error_info(reason_name(reason), DOMAIN, metadata);
@@ -183,7 +184,8 @@ fn log(error: &Error) {
         | Error::MemoryForgotten
         | Error::MemoryExpired
         | Error::AddressTaken
-        | Error::SourceRevoked => tracing::debug!("{error}"),
+        | Error::SourceRevoked
+        | Error::OutOfTime => tracing::debug!("{error}"),
     }
 }
 
@@ -247,6 +249,7 @@ mod tests {
             (Error::SourceRevoked, Code::FailedPrecondition, ErrorReason::SourceRevoked),
             (Error::StoreUnavailable(store_error()), Code::Unavailable, ErrorReason::StoreUnavailable),
             (Error::LedgerUnavailable(store_error()), Code::Unavailable, ErrorReason::LedgerUnavailable),
+            (Error::OutOfTime, Code::DeadlineExceeded, ErrorReason::DeadlineExceeded),
             (Error::Internal(CANARY.into()), Code::Internal, ErrorReason::Internal),
         ]
     }

@@ -84,6 +84,9 @@ pub enum Error {
     /// The decision could not be recorded.
     #[error("the decision could not be recorded, so nothing is answered; try again")]
     LedgerUnavailable(#[source] crate::store::Error),
+    /// The call's time was over before its work was done; nothing was written.
+    #[error("out of time before anything was written")]
+    OutOfTime,
     /// A defect.
     #[error("a defect of the service; its log says more")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -94,6 +97,7 @@ impl Error {
     pub(super) fn store(cause: crate::store::Error) -> Self {
         match cause {
             crate::store::Error::Unavailable(_) => Self::StoreUnavailable(cause),
+            crate::store::Error::OutOfTime => Self::OutOfTime,
             crate::store::Error::Corrupt(_) => Self::Internal(Box::new(cause)),
         }
     }
@@ -102,6 +106,7 @@ impl Error {
     pub(super) fn ledger(cause: crate::store::Error) -> Self {
         match cause {
             crate::store::Error::Unavailable(_) => Self::LedgerUnavailable(cause),
+            crate::store::Error::OutOfTime => Self::OutOfTime,
             crate::store::Error::Corrupt(_) => Self::Internal(Box::new(cause)),
         }
     }
@@ -130,6 +135,7 @@ impl Error {
             Self::SourceRevoked => "SOURCE_REVOKED",
             Self::StoreUnavailable(_) => "STORE_UNAVAILABLE",
             Self::LedgerUnavailable(_) => "LEDGER_UNAVAILABLE",
+            Self::OutOfTime => "DEADLINE_EXCEEDED",
             Self::Internal(_) => "INTERNAL",
         }
     }

@@ -32,6 +32,8 @@ pub use admitted::{Admitted, Disclosed, Shown, ShownCandidate};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::{Error, FieldFault};
 
+pub use crate::store::Deadline;
+
 use crate::identity::{Caller, Verb};
 use crate::policy::Policy;
 use crate::store::{self, Store};

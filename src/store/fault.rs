@@ -6,6 +6,9 @@ pub(super) enum Fault {
     /// The driver or the database said so.
     #[error("the database failed")]
     Sql(#[from] sqlx::Error),
+    /// The call's deadline passed before the unit of work began.
+    #[error("out of time before the work began")]
+    OutOfTime,
     /// A row holds what cannot be turned into a value.
     #[error("`{0}` holds what no version of the service writes")]
     Stored(&'static str),

@@ -7,6 +7,7 @@
 
 mod change;
 mod codes;
+mod deadline;
 mod digest;
 mod fault;
 mod key_file;
@@ -25,6 +26,7 @@ use async_trait::async_trait;
 
 pub use crate::memory::{Block, BlockCause};
 pub use change::{Announcement, Change, Expect, ReplayKey, ReplayRecord, Write};
+pub use deadline::Deadline;
 pub use open::OpenError;
 pub use postgres::{Migrated, Postgres, PostgresOptions, migrate as migrate_postgres};
 pub use read::{CandidatePage, MemoryPage, Place, PlaceRequest, Position, Range, Reach, SearchRead, View, ViewRequest};
@@ -40,6 +42,9 @@ pub enum Error {
     /// or it is not known whether it did.
     #[error("the store is unavailable")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The call's [`Deadline`] passed before the unit of work began. Nothing of it took effect, and nothing will.
+    #[error("out of time before the work began")]
+    OutOfTime,
     /// A row holds what no version of the service writes, or a statement is wrong: a defect.
     #[error("the store holds what it cannot hold")]
     Corrupt(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -57,6 +62,9 @@ pub enum CommitError {
 }
 
 /// A store. Every method is one unit of work; none leaves anything half done when its future is dropped.
+///
+/// Each method keeps to [`Deadline::current`]: what has not begun by then is answered `OutOfTime` and never begins, and
+/// a change that has may be committed later.
 ///
 /// A memory that comes with its value comes with the tokens of it, unless another has taken its address.
 #[async_trait]

@@ -7,6 +7,7 @@
 
 mod batches;
 mod changes;
+mod deadlines;
 mod embedded;
 mod fixture;
 mod groups;
@@ -96,6 +97,9 @@ promises! {
         a_policy_is_kept_once,
         digests_and_tokens_outlive_the_process,
         a_closed_store_answers_unavailable,
+    }
+    deadlines {
+        what_is_out_of_time_does_not_begin,
     }
     groups {
         changes_that_wait_are_committed_together_and_each_is_answered,

@@ -117,7 +117,7 @@ async fn a_watch_ends_at_its_callers_deadline_and_not_at_the_longest_call() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b34_a_change_that_ran_out_of_time_took_effect_once_and_the_same_request_id_tells() {
+async fn b34_a_change_that_waited_past_its_deadline_is_never_made_and_may_be_sent_again() {
     let service = Service::start(Limits::default()).await;
     let witness = Witness::of(service.address).await;
     let mut client = CaptureServiceClient::new(channel(service.address).await);
@@ -137,7 +137,8 @@ async fn b34_a_change_that_ran_out_of_time_took_effect_once_and_the_same_request
 
     let first = tokio::time::timeout(LONG, client.capture(request.clone())).await.unwrap().unwrap().into_inner();
     let again = client.capture(request).await.unwrap().into_inner();
-    assert_eq!((&first.memory_id, first.version), (&again.memory_id, 1), "one memory, whenever it was written");
+    assert!(!first.replayed && again.replayed, "whoever was told that time was over finds nothing made of it");
+    assert_eq!((&first.memory_id, first.version), (&again.memory_id, 1));
     let other = client.capture(fact("brief", "0190a000-0000-7000-8000-00000000000b")).await.unwrap().into_inner();
     assert_eq!(other.outcome(), Outcome::Duplicate, "there is one already");
     witness.was_undisturbed().await;

@@ -7,6 +7,7 @@ use crate::store::{CommitError, Error};
 
 const SERIALIZATION_FAILURE: &str = "40001";
 const DEADLOCK_DETECTED: &str = "40P01";
+pub(super) const QUERY_CANCELED: &str = "57014";
 const UNIQUE_VIOLATION: &str = "23505";
 pub(super) const INSUFFICIENT_PRIVILEGE: &str = "42501";
 pub(super) const UNDEFINED_TABLE: &str = "42P01";
@@ -28,7 +29,7 @@ pub(super) fn closed() -> Error {
 pub(super) fn state(fault: &Fault) -> Option<String> {
     match fault {
         Fault::Sql(sqlx::Error::Database(error)) => code(error.as_ref()),
-        Fault::Sql(_) | Fault::Stored(_) => None,
+        Fault::Sql(_) | Fault::Stored(_) | Fault::OutOfTime => None,
     }
 }
 
@@ -44,6 +45,7 @@ pub(super) fn is_transient(fault: &Fault) -> bool {
 /// Why a read, or a whole group, failed.
 pub(super) fn meaning(fault: Fault) -> Error {
     let defect = match &fault {
+        Fault::OutOfTime => return Error::OutOfTime,
         Fault::Stored(_) => true,
         Fault::Sql(sqlx::Error::Database(error)) => {
             code(error.as_ref()).is_some_and(|state| DEFECTS.iter().any(|class| state.starts_with(class)))

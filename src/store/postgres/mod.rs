@@ -72,6 +72,7 @@ use self::error::{closed, meaning};
 use self::recorder::Order;
 pub use self::schema::{Migrated, migrate};
 use self::unit::{READ, Scope, Work};
+use super::deadline::{Deadline, in_time};
 use super::digest::DigestKey;
 use super::fault::Fault;
 use super::{
@@ -218,8 +219,9 @@ impl Store for Postgres {
         }
         self.ready()?;
         let (answer, answered) = oneshot::channel();
-        let order = Order::Record { sealed: ledger::seal(change, &self.key), answer };
-        self.decisions.send(order).await.map_err(|_| closed())?;
+        let deadline = Deadline::current();
+        let order = Order::Record { sealed: ledger::seal(change, &self.key), deadline, answer };
+        in_time(deadline, self.decisions.send(order)).await?.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?
     }
 

@@ -14,6 +14,7 @@ use super::connect::Pool;
 use super::error::meaning;
 use super::unit::{self, WRITE};
 use crate::memory::{Judgement, SubjectId};
+use crate::store::deadline::Deadline;
 use crate::store::digest::DigestKey;
 use crate::store::fault::Fault;
 use crate::store::ledger::{self, Sealed};
@@ -28,7 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the recorder is asked to do.
 pub(super) enum Order {
-    Record { sealed: Sealed, answer: oneshot::Sender<Result<Recorded<Judgement>, CommitError>> },
+    Record {
+        sealed: Sealed,
+        /// Not to be recorded after that.
+        deadline: Option<Deadline>,
+        answer: oneshot::Sender<Result<Recorded<Judgement>, CommitError>>,
+    },
     Check(oneshot::Sender<Result<(), Error>>),
     Close(oneshot::Sender<()>),
 }
@@ -54,7 +60,10 @@ async fn run(pool: Pool, key: Arc<DigestKey>, mut orders: mpsc::Receiver<Order>)
         let (mut waiting, mut checks) = (Vec::new(), Vec::new());
         for order in group.drain(..) {
             match order {
-                Order::Record { sealed, answer } => waiting.push((sealed, answer)),
+                Order::Record { deadline: Some(deadline), answer, .. } if deadline.is_over() => {
+                    let _ = answer.send(Err(Error::OutOfTime.into()));
+                }
+                Order::Record { sealed, answer, .. } => waiting.push((sealed, answer)),
                 Order::Check(answer) => checks.push(answer),
                 Order::Close(closer) => {
                     closers.push(closer);

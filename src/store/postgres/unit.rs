@@ -6,13 +6,18 @@ use std::pin::Pin;
 use sqlx::{Connection, PgConnection, query};
 
 use super::connect::Pool;
+use super::error::{QUERY_CANCELED, state};
 use crate::memory::TenantId;
+use crate::store::deadline::Deadline;
 use crate::store::fault::Fault;
 
 /// For reads: one snapshot for all statements.
 pub(super) const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// For writes: each statement sees what was committed before it began.
 pub(super) const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+
+/// The longest timeout that the database takes: 24 days.
+const MOST_MILLIS: u128 = (1 << 31) - 1;
 
 pub(super) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'c>>;
 
@@ -40,7 +45,16 @@ impl Scope {
     }
 }
 
-/// Runs a unit of work in a transaction. Its task is not ended with whoever waits for it.
+/// Lets no statement of the transaction run for longer than there is time.
+async fn limit(connection: &mut PgConnection, deadline: Deadline) -> Result<(), Fault> {
+    let left = deadline.left().ok_or(Fault::OutOfTime)?;
+    let millis = left.as_millis().clamp(1, MOST_MILLIS);
+    query("SELECT set_config('statement_timeout', $1, true)").bind(millis.to_string()).execute(connection).await?;
+    Ok(())
+}
+
+/// Runs a unit of work in a transaction. Its task is not ended with whoever waits for it; the deadline of the call that
+/// this task works for is kept, by waiting no longer for a connection, and by the database for each statement.
 pub(super) async fn run<T: Send + 'static>(
     pool: &Pool,
     begin: &'static str,
@@ -48,9 +62,18 @@ pub(super) async fn run<T: Send + 'static>(
     work: impl for<'c> FnOnce(&'c mut PgConnection) -> Work<'c, T> + Send + 'static,
 ) -> Result<T, Fault> {
     let pool = pool.clone();
+    let deadline = Deadline::current();
     let unit = tokio::spawn(async move {
-        let mut transaction = pool.connections.begin_with(begin).await?;
+        let mut connection = match deadline {
+            Some(Deadline(end)) => tokio::time::timeout_at(end, pool.connections.acquire()).await,
+            None => Ok(pool.connections.acquire().await),
+        }
+        .map_err(|_| Fault::OutOfTime)??;
+        let mut transaction = connection.begin_with(begin).await?;
         let done = async {
+            if let Some(deadline) = deadline {
+                limit(&mut transaction, deadline).await?;
+            }
             if let Some(scope) = scope {
                 scope.set(&mut transaction).await?;
             }
@@ -66,7 +89,8 @@ pub(super) async fn run<T: Send + 'static>(
             Err(fault) => {
                 // Whether or not it is heard: the pool asks each connection before it gives it out again.
                 let _ = transaction.rollback().await;
-                Err(fault)
+                let canceled = state(&fault).as_deref() == Some(QUERY_CANCELED);
+                Err(if canceled && deadline.is_some_and(Deadline::is_over) { Fault::OutOfTime } else { fault })
             }
         }
     });

@@ -35,6 +35,7 @@ pub(super) fn is_busy(error: &sqlx::Error) -> bool {
 /// Why a read, or a whole group, failed.
 pub(super) fn meaning(fault: Fault) -> Error {
     let defect = match &fault {
+        Fault::OutOfTime => return Error::OutOfTime,
         Fault::Stored(_) => true,
         Fault::Sql(sqlx::Error::Database(error)) => matches!(
             primary_code(error.as_ref()),
@@ -70,7 +71,7 @@ pub(super) fn blame(fault: Fault) -> Blame {
         Fault::Sql(sqlx::Error::Database(error)) if primary_code(error.as_ref()) == Some(SQLITE_CONSTRAINT) => {
             error.kind()
         }
-        Fault::Sql(_) => return Blame::Group(fault),
+        Fault::Sql(_) | Fault::OutOfTime => return Blame::Group(fault),
     };
     Blame::Change(match kind {
         ErrorKind::UniqueViolation => CommitError::Contended,

@@ -53,6 +53,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
+use sqlx::Connection;
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
 
@@ -61,6 +62,7 @@ pub use self::files::free_bytes;
 pub use self::inspect::{Inspection, LedgerSize};
 pub use self::open::SqliteOptions;
 use self::writer::{Counts, Erase, Order};
+use super::deadline::{Deadline, in_time};
 use super::digest::DigestKey;
 use super::fault::Fault;
 use super::{
@@ -115,14 +117,12 @@ impl Sqlite {
         &self,
         work: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
     ) -> Result<T, Error> {
-        let readers = self.readers.clone();
+        let (readers, deadline) = (self.readers.clone(), Deadline::current());
         let unit = tokio::spawn(async move {
-            let mut transaction = readers.begin().await?;
-            let found = work(&mut transaction).await?;
-            transaction.commit().await?;
-            Ok(found)
+            let mut connection = in_time(deadline, readers.acquire()).await?.map_err(|error| meaning(error.into()))?;
+            transaction(&mut connection, work).await.map_err(meaning)
         });
-        unit.await.map_err(|error| Error::Corrupt(Box::new(error)))?.map_err(meaning)
+        unit.await.map_err(|error| Error::Corrupt(Box::new(error)))?
     }
 
     async fn erase(&self, what: Erase, limit: u32) -> Result<u64, Error> {
@@ -130,6 +130,16 @@ impl Sqlite {
         self.orders.send(Order::Erase { what, limit, answer }).await.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?
     }
+}
+
+async fn transaction<T>(
+    connection: &mut SqliteConnection,
+    work: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T>,
+) -> Result<T, Fault> {
+    let mut transaction = connection.begin().await?;
+    let found = work(&mut transaction).await?;
+    transaction.commit().await?;
+    Ok(found)
 }
 
 #[async_trait]
@@ -203,7 +213,9 @@ impl Store for Sqlite {
         changes.iter().try_for_each(sound::check).map_err(meaning)?;
         let changes = changes.into_iter().map(|change| ledger::seal(change, &self.key)).collect();
         let (answer, answered) = oneshot::channel();
-        self.orders.send(Order::Commit { changes, answer }).await.map_err(|_| closed())?;
+        let deadline = Deadline::current();
+        let order = Order::Commit { changes, deadline, answer };
+        in_time(deadline, self.orders.send(order)).await?.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?
     }
 

@@ -2,7 +2,8 @@
 //!
 //! It takes all orders that wait, applies each in a savepoint of its own, commits once, and answers only then. What is
 //! to be erased goes after them in a transaction of its own, so that no caller waits for it or fails with it, and so
-//! does the trial of whether it can still commit.
+//! does the trial of whether it can still commit. What is out of time before its turn is not applied: the wait for
+//! another process's lock lies before that.
 //!
 //! Invariant: nothing is acknowledged that went to a file which is not the database any more.
 //!
@@ -24,6 +25,7 @@ use super::error::{Blame, blame, is_busy, meaning};
 use super::files::InPlace;
 use super::{queries, tidy};
 use crate::memory::{Judgement, PolicyVersion, Time};
+use crate::store::deadline::Deadline;
 use crate::store::digest::DigestKey;
 use crate::store::fault::{Fault, Stop};
 use crate::store::ledger::Sealed;
@@ -39,6 +41,8 @@ pub(super) enum Order {
     /// All of them or none.
     Commit {
         changes: Vec<Sealed>,
+        /// Not to be applied after that.
+        deadline: Option<Deadline>,
         answer: Answer<Recordeds, CommitError>,
     },
     KeepPolicy {
@@ -212,7 +216,7 @@ impl Writer {
                 self.failed = true;
                 let fault = Arc::new(meaning(fault));
                 let rest = orders.filter_map(|order| match order {
-                    Order::Commit { changes, answer } => Some(Applied::Changes(changes, answer)),
+                    Order::Commit { changes, answer, .. } => Some(Applied::Changes(changes, answer)),
                     Order::KeepPolicy { answer, .. } => Some(Applied::Policy(answer)),
                     Order::Erase { answer, .. } => Some(Applied::Erased(0, answer)),
                     Order::Check(_) | Order::Close(_) => None,
@@ -233,7 +237,10 @@ impl Writer {
         self.begin().await?;
         for order in orders {
             match order {
-                Order::Commit { changes, answer } => match self.apply(&changes).await {
+                Order::Commit { deadline: Some(deadline), answer, .. } if deadline.is_over() => {
+                    applied.push(Applied::Refused(Error::OutOfTime.into(), answer));
+                }
+                Order::Commit { changes, answer, .. } => match self.apply(&changes).await {
                     Ok(None) => applied.push(Applied::Changes(changes, answer)),
                     Ok(Some(why)) => applied.push(Applied::Refused(why, answer)),
                     Err(fault) => {
