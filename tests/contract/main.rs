@@ -11,13 +11,18 @@ mod deadlines;
 mod embedded;
 mod fixture;
 mod groups;
+#[path = "../support/held.rs"]
+mod held;
 mod inspection;
 mod isolation;
 mod ledger;
 mod lineage;
 mod model;
+#[path = "../support/postgres.rs"]
+mod postgres;
 mod reads;
 mod searches;
+mod servers;
 
 /// Makes each promise a test on each engine.
 macro_rules! promises {
