@@ -2,6 +2,7 @@
 //!
 //! The one place that reads the environment.
 
+mod database;
 mod file;
 mod layer;
 mod validate;
@@ -10,6 +11,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use database::Database;
 pub use file::PREFIX;
 pub use layer::Layer;
 
@@ -51,8 +53,8 @@ pub enum Identity {
 pub struct Settings {
     /// Where to listen.
     pub listen: SocketAddr,
-    /// The database file.
-    pub database: PathBuf,
+    /// Where memories are kept.
+    pub database: Database,
     /// The policy file; `None`: the policy that is compiled in.
     pub policy: Option<PathBuf>,
     /// Where spans are sent; `None`: nowhere.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use super::{ConfigFile, Failure};
-use crate::config::{Layer, Settings};
+use super::{ConfigFile, Failure, administer};
+use crate::config::{Database, Layer, Settings};
 use crate::gate::{Clock, SystemClock};
 use crate::memory::{Span, Time};
 use crate::store::{Inspection, OpenError, Sqlite, SqliteOptions, Store, free_bytes};
@@ -27,6 +27,9 @@ pub(super) enum LedgerCommand {
     /// Removes nothing else, and no memory. Wants the database for itself: while `serve` runs on it, set
     /// `decision_retention_days` instead, with which the service does the same by itself. `--dry-run` works beside it.
     /// The database file does not shrink; its free pages are used again before it grows.
+    ///
+    /// On PostgreSQL it works beside running services: it drops the weekly partitions of which every decision is that
+    /// old, at once, and leaves the decisions of the week that is not over yet.
     Prune(Prune),
 }
 
@@ -34,8 +37,8 @@ pub(super) enum LedgerCommand {
 pub(super) struct Place {
     #[command(flatten)]
     config: ConfigFile,
-    /// Database file [default: recall-gate.db]
-    #[arg(long, value_name = "FILE", env = "RECALL_GATE_DATABASE")]
+    /// Database file; or a PostgreSQL database, with the role that owns its tables [default: recall-gate.db]
+    #[arg(long, value_name = "FILE|URL", env = "RECALL_GATE_DATABASE", hide_env_values = true)]
     database: Option<String>,
 }
 
@@ -54,20 +57,41 @@ pub(super) struct Prune {
 impl LedgerCommand {
     pub(super) async fn run(self, out: &mut (impl Write + Send)) -> Result<(), Failure> {
         match self {
-            Self::Stats(place) => stats(&place.database()?, out).await,
+            Self::Stats(place) => match place.database()? {
+                Where::File(path) => stats(&path, out).await,
+                Where::Postgres(address) => administer::stats(&address, out).await,
+            },
             Self::Prune(prune) => {
-                let database = prune.place.database()?;
                 let before = SystemClock.now().minus(Span::from_seconds(prune.older_than * SECONDS_PER_DAY));
-                if prune.dry_run { count(&database, before, out).await } else { remove(&database, before, out).await }
+                match prune.place.database()? {
+                    Where::File(path) if prune.dry_run => count(&path, before, out).await,
+                    Where::File(path) => remove(&path, before, out).await,
+                    Where::Postgres(address) => administer::prune(&address, before, prune.dry_run, out).await,
+                }
             }
         }
     }
 }
 
+/// Where the ledger is.
+enum Where {
+    File(PathBuf),
+    /// At this address, with the role that owns the tables.
+    Postgres(String),
+}
+
 impl Place {
-    fn database(&self) -> Result<PathBuf, Failure> {
+    fn database(&self) -> Result<Where, Failure> {
+        if let Some(address) = self.database.as_deref().filter(|database| administer::is_address(database)) {
+            return Ok(Where::Postgres(address.to_owned()));
+        }
         let flags = Layer { database: self.database.clone(), ..Layer::default() };
-        Ok(Settings::load(flags, self.config.config.as_deref())?.database)
+        match Settings::load(flags, self.config.config.as_deref())?.database {
+            Database::File(path) => Ok(Where::File(path)),
+            Database::Postgres(_) => Err(Failure::Usage(vec![
+                "on PostgreSQL this takes the role that owns the tables: name it by `--database`".to_owned(),
+            ])),
+        }
     }
 }
 
@@ -128,7 +152,7 @@ pub(super) fn unreadable(database: &Path, error: &(dyn std::error::Error + 'stat
 }
 
 /// As RFC 3339 writes it, in UTC.
-fn instant(time: Time) -> String {
+pub(super) fn instant(time: Time) -> String {
     let (seconds, nanos) = time.parts();
     prost_types::Timestamp { seconds, nanos }.to_string()
 }

@@ -1,5 +1,6 @@
 //! The command line. Answers go to standard output, errors and logs to standard error.
 
+mod administer;
 mod demo;
 mod failure;
 mod fit;
@@ -45,6 +46,11 @@ enum Command {
     Demo(demo::Demo),
     /// Make a credential, or a key to sign credentials with.
     Token(token::Token),
+    /// Bring a PostgreSQL database up to date.
+    ///
+    /// Makes or changes its tables, and makes partitions of the decision ledger for the next twelve weeks: run it
+    /// before each new version, and from time to time. Two at once do it once. A database file needs none.
+    Migrate(administer::Migrate),
     /// Look at policies.
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
@@ -90,6 +96,7 @@ async fn run(command: Command, out: &mut (impl Write + Send), err: &mut (impl Wr
         Command::Serve(serve) => serve.run(out, err).await,
         Command::Demo(demo) => demo.run(out).await,
         Command::Token(token) => token.run(out),
+        Command::Migrate(migrate) => migrate.run(out).await,
         Command::Policy(policy) => policy.run(out).await,
         Command::Ledger(ledger) => ledger.run(out).await,
         Command::Health(health) => health.run(out).await,

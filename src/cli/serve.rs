@@ -80,7 +80,7 @@ async fn serve(
     };
     let assembled = assemble(&settings.database, policy, Arc::clone(&clock), upkeep)
         .await
-        .map_err(|error| Failure::because(&format!("`{}`", settings.database.display()), &error))?;
+        .map_err(|error| Failure::because(&format!("`{}`", settings.database), &error))?;
     let authenticator = match required {
         Some(required) => required,
         None => development(settings, err)?,
@@ -95,11 +95,12 @@ async fn serve(
         routes: assembled.routes,
         authenticator: Arc::new(authenticator),
         store: Arc::clone(&assembled.store),
+        ready: assembled.ready,
         clock,
         drain: settings.drain,
         limits,
     };
-    tracing::info!(%address, database = %settings.database.display(), policy = %policy_version, "listening");
+    tracing::info!(%address, database = %settings.database, policy = %policy_version, "listening");
     writeln!(out, "listening on {address}").and_then(|()| out.flush())?;
     let serving = server.run(listener, Health::new().await, async { stopped.await.unwrap_or_default() });
     let outcome = tokio::select! {
@@ -164,9 +165,9 @@ fn required(settings: &Settings) -> Result<Option<Authenticator>, Failure> {
 
 /// The development identity, with a key beside the database, which is open by now.
 fn development(settings: &Settings, err: &mut impl Write) -> Result<Authenticator, Failure> {
-    let key = development_key(&settings.database)
+    let key = development_key(settings.database.path())
         .map_err(|error| Failure::because("the development key cannot be used", &error))?;
-    warn(&settings.database, err)?;
+    warn(settings.database.path(), err)?;
     Ok(Authenticator::development(&key))
 }
 

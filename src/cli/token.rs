@@ -122,7 +122,7 @@ impl Signer {
     fn development(database: Option<String>, config: &ConfigFile) -> Result<Self, Failure> {
         let flags = Layer { database, ..Layer::default() };
         let settings = Settings::load(flags, config.config.as_deref())?;
-        let key = load_development_key(&settings.database).map_err(|error| {
+        let key = load_development_key(settings.database.path()).map_err(|error| {
             Failure::because("no development key; `recall-gate serve` makes one at its first start", &error)
         })?;
         Ok(Self {

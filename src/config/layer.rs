@@ -15,9 +15,61 @@ pub struct Layer {
     #[arg(long, value_name = "ADDRESS", env = "RECALL_GATE_LISTEN")]
     pub listen: Option<String>,
 
-    /// Database file; made where there is none [default: recall-gate.db]
-    #[arg(long, value_name = "FILE", env = "RECALL_GATE_DATABASE")]
+    /// Database file, made where there is none; or a PostgreSQL database, which any number of services share, as
+    /// `postgres://host:port/database` [default: recall-gate.db]
+    #[arg(long, value_name = "FILE|URL", env = "RECALL_GATE_DATABASE", hide_env_values = true)]
     pub database: Option<String>,
+
+    /// File of the digest key: 32 random bytes, the same for every service on one database. Required with PostgreSQL;
+    /// beside a database file the service makes its own
+    #[arg(long, value_name = "FILE", env = "RECALL_GATE_DIGEST_KEY", help_heading = "PostgreSQL")]
+    pub digest_key: Option<String>,
+
+    /// Where the role that appends decisions logs in [default: the address of `database`, as `recall_gate_ledger`]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "RECALL_GATE_LEDGER_DATABASE",
+        hide_env_values = true,
+        help_heading = "PostgreSQL"
+    )]
+    pub ledger_database: Option<String>,
+
+    /// Where the role that numbers the feed logs in [default: the address of `database`, as `recall_gate_feeder`]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "RECALL_GATE_FEEDER_DATABASE",
+        hide_env_values = true,
+        help_heading = "PostgreSQL"
+    )]
+    pub feeder_database: Option<String>,
+
+    /// Where the role that removes what is over logs in [default: the address of `database`, as `recall_gate_worker`]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "RECALL_GATE_WORKER_DATABASE",
+        hide_env_values = true,
+        help_heading = "PostgreSQL"
+    )]
+    pub worker_database: Option<String>,
+
+    /// Connections that read and write memories, 1 to 1000; six more serve the other roles [default: 16]
+    #[arg(long, value_name = "NUMBER", env = "RECALL_GATE_DATABASE_CONNECTIONS", help_heading = "PostgreSQL")]
+    pub database_connections: Option<u64>,
+
+    /// A pooler in transaction mode lies before the database, such as PgBouncer: no prepared statement outlives its
+    /// transaction. Costs a round trip for each
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        default_missing_value = "true",
+        env = "RECALL_GATE_TRANSACTION_POOLER",
+        help_heading = "PostgreSQL"
+    )]
+    pub transaction_pooler: Option<bool>,
 
     /// Policy file, read again at SIGHUP; without one the policy that is compiled in is in force
     /// (`recall-gate policy show`)
@@ -56,6 +108,7 @@ pub struct Layer {
     /// Free bytes where the database lies, below which an alarm is logged; 0 for none [default: 268435456, 256 MiB]
     #[arg(long, value_name = "BYTES", env = "RECALL_GATE_MIN_FREE_BYTES", help_heading = "Disk")]
     pub min_free_bytes: Option<u64>,
+
     /// Longest time in seconds that a call may take, its request's way here included, 1 to 3600; a caller's own
     /// deadline counts where it is earlier. Streams that only the service writes to are not bound by it [default: 60]
     #[arg(long, value_name = "SECONDS", env = "RECALL_GATE_MAX_CALL_SECONDS", help_heading = "Limits")]
@@ -93,6 +146,12 @@ impl Layer {
         Self {
             listen: self.listen.or(below.listen),
             database: self.database.or(below.database),
+            digest_key: self.digest_key.or(below.digest_key),
+            ledger_database: self.ledger_database.or(below.ledger_database),
+            feeder_database: self.feeder_database.or(below.feeder_database),
+            worker_database: self.worker_database.or(below.worker_database),
+            database_connections: self.database_connections.or(below.database_connections),
+            transaction_pooler: self.transaction_pooler.or(below.transaction_pooler),
             policy: self.policy.or(below.policy),
             issuer: self.issuer.or(below.issuer),
             audience: self.audience.or(below.audience),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{
-    DEFAULT_DATABASE, DEFAULT_DRAIN_SECONDS, DEFAULT_LISTEN, DEFAULT_MAX_CALL_SECONDS, DEFAULT_MAX_CONCURRENT_CALLS,
+    DEFAULT_DRAIN_SECONDS, DEFAULT_LISTEN, DEFAULT_MAX_CALL_SECONDS, DEFAULT_MAX_CONCURRENT_CALLS,
     DEFAULT_MAX_CONNECTIONS, DEFAULT_MIN_FREE_BYTES, Identity, Layer, Settings,
 };
 use crate::telemetry::{Endpoint, Logs};
@@ -28,12 +28,7 @@ impl Layer {
         if address.is_none() {
             faults.push(format!("`listen` must be an IP address and a port, as in `{DEFAULT_LISTEN}`: `{listen}`"));
         }
-        let database = self.database.unwrap_or_else(|| DEFAULT_DATABASE.to_owned());
-        if database.is_empty() {
-            faults.push("`database` must name a file".to_owned());
-        } else if let Some((scheme, _)) = database.split_once("://") {
-            faults.push(format!("`database` must be the path of a file; `{scheme}://` is not known"));
-        }
+        let database = self.database(&mut faults);
         let drain_seconds = self.drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS);
         if drain_seconds > MAX_DRAIN_SECONDS {
             faults.push(format!("`drain_seconds` must be 0 to {MAX_DRAIN_SECONDS}: `{drain_seconds}`"));
@@ -72,10 +67,10 @@ impl Layer {
                  every grant; set `issuer`, `audience` and `key`, or listen on a loopback address"
             ));
         }
-        let Some(listen) = address.filter(|_| faults.is_empty()) else { return Err(faults) };
+        let Some((listen, database)) = address.zip(database).filter(|_| faults.is_empty()) else { return Err(faults) };
         Ok(Settings {
             listen,
-            database: PathBuf::from(database),
+            database,
             policy: self.policy.map(PathBuf::from),
             otlp_endpoint,
             logs,
@@ -136,6 +131,7 @@ fn identity(issuer: Option<String>, audience: Option<String>, keys: Vec<String>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Database;
 
     fn text(value: &str) -> String {
         value.to_owned()
@@ -146,7 +142,7 @@ mod tests {
         let settings = Layer::default().settings().unwrap();
         assert!(settings.listen.ip().is_loopback());
         assert_eq!(settings.identity, Identity::Development);
-        assert_eq!(settings.database, PathBuf::from("recall-gate.db"));
+        assert_eq!(settings.database, Database::File(PathBuf::from("recall-gate.db")));
         assert_eq!(settings.drain, Duration::from_secs(10));
         assert_eq!(settings.decision_retention, None);
         assert_eq!(settings.otlp_endpoint, None);
@@ -207,6 +203,12 @@ mod tests {
         let layer = Layer {
             listen: Some(text("localhost")),
             database: Some(text("mysql://x")),
+            digest_key: None,
+            ledger_database: None,
+            feeder_database: None,
+            worker_database: None,
+            database_connections: None,
+            transaction_pooler: None,
             policy: Some(text("")),
             issuer: None,
             audience: Some(text("")),

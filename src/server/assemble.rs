@@ -1,6 +1,5 @@
 //! Puts a concrete store under the gate, and the services over it.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
@@ -8,10 +7,11 @@ use tonic::service::Routes;
 
 use super::{disk, tidy};
 use crate::api;
+use crate::config::Database;
 use crate::gate::{Clock, Gate};
 use crate::memory::Span;
 use crate::policy::Policy;
-use crate::store::{self, OpenError, Sqlite, SqliteOptions, Store};
+use crate::store::{self, OpenError, Postgres, Sqlite, SqliteOptions, Store};
 
 /// Why the service could not be put together.
 #[derive(Debug, thiserror::Error)]
@@ -41,26 +41,38 @@ pub struct Assembled {
     pub gate: Arc<Gate>,
     /// What they stand on; to be closed when they are done.
     pub store: Arc<dyn Store>,
+    /// Whether that was found ready; a server that does not answer yet is waited for.
+    pub ready: bool,
     /// Erases what is over, and watches the disk; to be dropped before the store is closed.
     pub upkeep: JoinSet<()>,
 }
 
-/// Opens the database at a path, keeps the policy there by its hash, and builds the services.
+/// Opens the database, keeps the policy there by its hash, and builds the services.
 ///
 /// # Errors
 /// Where the database cannot be opened or written.
 pub async fn assemble(
-    database: &Path,
+    database: &Database,
     policy: Policy,
     clock: Arc<dyn Clock>,
     upkeep: Upkeep,
 ) -> Result<Assembled, AssembleError> {
-    let store: Arc<dyn Store> = Arc::new(Sqlite::open(database, SqliteOptions::default()).await?);
-    store.keep_policy(policy.version, &policy.document, clock.now()).await?;
-    let file = database.to_owned();
     let mut tasks = JoinSet::new();
+    let (store, ready): (Arc<dyn Store>, _) = match database {
+        Database::File(path) => {
+            let store = Sqlite::open(path, SqliteOptions::default()).await?;
+            let file = path.to_owned();
+            tasks.spawn(disk::watching(move || store::free_bytes(&file), upkeep.min_free_bytes));
+            (Arc::new(store), true)
+        }
+        Database::Postgres(options) => {
+            let store = Postgres::open(options.clone()).await?;
+            let ready = store.is_ready();
+            (Arc::new(store), ready)
+        }
+    };
+    store.keep_policy(policy.version, &policy.document, clock.now()).await?;
     tasks.spawn(tidy::tidying(Arc::clone(&store), Arc::clone(&clock), upkeep.decision_retention));
-    tasks.spawn(disk::watching(move || crate::store::free_bytes(&file), upkeep.min_free_bytes));
     let gate = Arc::new(Gate::new(Arc::clone(&store), policy, clock));
-    Ok(Assembled { routes: api::routes(Arc::clone(&gate)), gate, store, upkeep: tasks })
+    Ok(Assembled { routes: api::routes(Arc::clone(&gate)), gate, store, ready, upkeep: tasks })
 }

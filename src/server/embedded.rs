@@ -1,7 +1,6 @@
 //! The whole service within this process, on a port of its own: for demonstrations, measurements and tests.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::{AssembleError, Drained, Error, Health, Limits, Server, Upkeep, assemble};
+use crate::config::Database;
 use crate::gate::Clock;
 use crate::identity::Authenticator;
 use crate::policy::Policy;
@@ -46,18 +46,19 @@ impl Embedded {
     /// # Errors
     /// Where there is no port, or the database cannot be opened.
     pub async fn start(
-        database: &Path,
+        database: impl Into<Database>,
         policy: Policy,
         clock: Arc<dyn Clock>,
         authenticator: Authenticator,
     ) -> Result<Self, StartError> {
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let assembled = assemble(database, policy, Arc::clone(&clock), UPKEEP).await?;
+        let assembled = assemble(&database.into(), policy, Arc::clone(&clock), UPKEEP).await?;
         let server = Server {
             routes: assembled.routes,
             authenticator: Arc::new(authenticator),
             store: Arc::clone(&assembled.store),
+            ready: assembled.ready,
             clock,
             drain: DRAIN,
             limits: Limits::default(),

@@ -74,6 +74,8 @@ pub struct Server {
     pub authenticator: Arc<Authenticator>,
     /// What readiness follows.
     pub store: Arc<dyn Store>,
+    /// Whether the store has been found ready; if not, health waits for it.
+    pub ready: bool,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// How long calls in flight may take after a stop.
@@ -132,9 +134,12 @@ impl Server {
         let mut serving = serve::Serving::new(&limits);
         let mut connections = connections::Connections::new(incoming, &limits);
         let mut stop = pin!(stop);
-        health.ready().await;
+        if self.ready {
+            health.ready().await;
+        }
         // Polled here alone, so that it is over when the drain begins.
-        let mut following = Box::pin(readiness::following(&health, readiness::PACE, || self.store.check()));
+        let check = || self.store.check();
+        let mut following = Box::pin(readiness::following(&health, readiness::PACE, self.ready, check));
         loop {
             tokio::select! {
                 never = &mut following => match never {},

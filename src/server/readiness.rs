@@ -21,14 +21,18 @@ pub(super) struct Pace {
 pub(super) const PACE: Pace =
     Pace { well: Duration::from_secs(5), ill: Duration::from_secs(1), patience: Duration::from_secs(10) };
 
-/// Asks for as long as it is polled, and tells health what comes out. Begins with a store that answers.
+/// Asks for as long as it is polled, and tells health what comes out, which knows how the store is to begin with.
 ///
 /// Whoever drains drops it first, so that it cannot say `SERVING` any more.
-pub(super) async fn following<F>(health: &Health, pace: Pace, mut check: impl FnMut() -> F) -> Infallible
+pub(super) async fn following<F>(
+    health: &Health,
+    pace: Pace,
+    mut well: bool,
+    mut check: impl FnMut() -> F,
+) -> Infallible
 where
     F: Future<Output = Result<(), Error>>,
 {
-    let mut well = true;
     loop {
         tokio::time::sleep(if well { pace.well } else { pace.ill }).await;
         let ill: Option<Box<dyn std::error::Error + Send + Sync>> =
@@ -99,7 +103,7 @@ mod tests {
         let pace = Pace { patience: Duration::from_mins(1), ..BRISK };
         let pace = if answers.contains(&None) { BRISK } else { pace };
         tokio::select! {
-            never = following(&health, pace, check) => match never {},
+            never = following(&health, pace, true, check) => match never {},
             _ = all.recv() => {}
         }
         heard.into_inner().unwrap()

@@ -92,6 +92,7 @@ async fn run(drain: Duration) -> Running {
         routes: Routes::new(Echo { begun: Arc::clone(&begun), finish: Arc::clone(&finish) }),
         authenticator: Arc::new(Authenticator::required(verifier)),
         store: Arc::new(store),
+        ready: true,
         clock: Arc::new(ManualClock::at(NOW)),
         drain,
         limits: Limits::default(),

@@ -28,7 +28,7 @@ pub use crate::memory::{Block, BlockCause};
 pub use change::{Announcement, Change, Expect, ReplayKey, ReplayRecord, Write};
 pub use deadline::Deadline;
 pub use open::OpenError;
-pub use postgres::{Migrated, Postgres, PostgresOptions, migrate as migrate_postgres};
+pub use postgres::{Administration, Migrated, PartitionedSize, Postgres, PostgresOptions};
 pub use read::{CandidatePage, MemoryPage, Place, PlaceRequest, Position, Range, Reach, SearchRead, View, ViewRequest};
 pub use recorded::Recorded;
 pub use sqlite::{Inspection, LedgerCounts, LedgerSize, Sqlite, SqliteOptions, free_bytes};

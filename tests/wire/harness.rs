@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recall_gate::api::proto::{CaptureRequest, Evidence, Level, Scope, Source};
+use recall_gate::config::Database;
 use recall_gate::gate::SystemClock;
 use recall_gate::identity::{Authenticator, SigningKey};
 use recall_gate::policy::Policy;
@@ -35,12 +36,13 @@ impl Service {
         let policy = Policy::compiled_in().unwrap();
         let upkeep = Upkeep { decision_retention: None, min_free_bytes: 0 };
         let database = folder.path().join("recall-gate.db");
-        let assembled = assemble(&database, policy, clock.clone(), upkeep).await.unwrap();
+        let assembled = assemble(&Database::File(database), policy, clock.clone(), upkeep).await.unwrap();
         let stub = Stub::new();
         let server = Server {
             routes: assembled.routes.add_service(stub.clone()),
             authenticator: Arc::new(Authenticator::development(&SigningKey::generate().unwrap())),
             store: assembled.store,
+            ready: true,
             clock,
             drain: Duration::from_secs(1),
             limits,

@@ -24,9 +24,11 @@ const APP: &str = "recall_gate_app";
 const LEDGER: &str = "recall_gate_ledger";
 const FEEDER: &str = "recall_gate_feeder";
 const WORKER: &str = "recall_gate_worker";
+/// The role that owns the tables.
+pub(super) const MIGRATOR: &str = "recall_gate_migrator";
 
 /// How a PostgreSQL database is opened. Four roles, so that what reads no text cannot.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PostgresOptions {
     /// Where the service reads and writes memories: `postgres://role:password@host:port/database`.
     pub app: String,
@@ -54,6 +56,15 @@ impl fmt::Debug for PostgresOptions {
     }
 }
 
+impl fmt::Display for PostgresOptions {
+    /// Which database, and as whom.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Ok(app) = parse(&self.app) else { return f.write_str("PostgreSQL") };
+        let database = app.get_database().unwrap_or_default();
+        write!(f, "postgres://{}@{}:{}/{database}", app.get_username(), app.get_host(), app.get_port())
+    }
+}
+
 impl PostgresOptions {
     /// The four roles of deploy/postgres/roles.sql at one address. A user that the address names stands for the
     /// service's own role; a password that it has goes for all four.
@@ -61,16 +72,11 @@ impl PostgresOptions {
     /// # Errors
     /// Where the address cannot be read.
     pub fn new(address: &str, digest_key: impl Into<PathBuf>) -> Result<Self, OpenError> {
-        let named = url_user(address);
-        let with = |role: &str| {
-            let user = if role == APP { named.unwrap_or(APP) } else { role };
-            with_user(address, user)
-        };
         let options = Self {
-            app: with(APP),
-            ledger: with(LEDGER),
-            feeder: with(FEEDER),
-            worker: with(WORKER),
+            app: with_default_user(address, APP),
+            ledger: with_user(address, LEDGER),
+            feeder: with_user(address, FEEDER),
+            worker: with_user(address, WORKER),
             digest_key: digest_key.into(),
             connections: 16,
             transaction_pooler: false,
@@ -104,6 +110,11 @@ fn with_user(address: &str, user: &str) -> String {
         Some((_, password)) => format!("{scheme}://{user}:{password}@{host}"),
         None => format!("{scheme}://{user}@{host}"),
     }
+}
+
+/// The address, with this user where it names none.
+pub(super) fn with_default_user(address: &str, user: &str) -> String {
+    with_user(address, url_user(address).unwrap_or(user))
 }
 
 /// An address that cannot be read is not repeated: it may hold a password.

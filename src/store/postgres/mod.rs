@@ -10,6 +10,7 @@
 //! - Decisions of reads: one `READ COMMITTED` statement that compares the revisions and inserts (`recorder`).
 //! - The feed's positions: under the lock of the lease that its sequencer holds (`sequencer`).
 
+mod administer;
 mod changing;
 mod connect;
 mod error;
@@ -57,8 +58,8 @@ const POSITION_AT_ONCE: bool = false;
 #[path = "../queries/mod.rs"]
 mod queries;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use sqlx::PgConnection;
@@ -66,11 +67,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+pub use self::administer::{Administration, PartitionedSize};
 use self::connect::Pools;
 pub use self::connect::PostgresOptions;
 use self::error::{closed, meaning};
 use self::recorder::Order;
-pub use self::schema::{Migrated, migrate};
+pub use self::schema::Migrated;
 use self::unit::{READ, Scope, Work};
 use super::deadline::{Deadline, in_time};
 use super::digest::DigestKey;
@@ -87,6 +89,8 @@ pub struct Postgres {
     decisions: mpsc::Sender<Order>,
     key: Arc<DigestKey>,
     verified: Arc<AtomicBool>,
+    /// What is to be kept before the first decision, where the database was not ready when it was to be kept.
+    policy: Mutex<Option<(PolicyVersion, String, Time)>>,
     replica: Uuid,
     sequencer: JoinHandle<()>,
 }
@@ -118,7 +122,34 @@ impl Postgres {
         let decisions = recorder::start(pools.ledger.clone(), Arc::clone(&key));
         let replica = replica();
         let sequencer = tokio::spawn(sequencer::run(pools.feeder.clone(), replica, Arc::clone(&verified)));
-        Ok(Self { pools, decisions, key, verified, replica, sequencer })
+        Ok(Self { pools, decisions, key, verified, policy: Mutex::new(None), replica, sequencer })
+    }
+
+    /// Whether the database has been found as it should be.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.verified.load(Ordering::Acquire)
+    }
+
+    /// Looks at everything, and does what has waited for it.
+    async fn verify(&self) -> Result<(), Error> {
+        verify::all(&self.pools, self.key.id(), &self.pools.digest_key)
+            .await
+            .map_err(|verdict| Error::Unavailable(Box::new(OpenError::from(verdict))))?;
+        let waiting = self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((version, document, now)) = waiting {
+            self.keep(version, document, now).await?;
+        }
+        self.verified.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    async fn keep(&self, version: PolicyVersion, document: String, now: Time) -> Result<(), Error> {
+        unit::run(&self.pools.app, unit::WRITE, None, move |connection| {
+            Box::pin(async move { queries::keep_policy(connection, version, &document, now).await })
+        })
+        .await
+        .map_err(meaning)
     }
 
     /// One unit of work that only reads, within reach.
@@ -134,7 +165,7 @@ impl Postgres {
 
     /// Nothing is done before the database has been found as it should be.
     fn ready(&self) -> Result<(), Error> {
-        if self.verified.load(Ordering::Acquire) { Ok(()) } else { Err(Error::Unavailable(Box::new(NotVerified))) }
+        if self.is_ready() { Ok(()) } else { Err(Error::Unavailable(Box::new(NotVerified))) }
     }
 }
 
@@ -233,13 +264,12 @@ impl Store for Postgres {
     }
 
     async fn keep_policy(&self, version: PolicyVersion, document: &str, now: Time) -> Result<(), Error> {
-        self.ready()?;
-        let document = document.to_owned();
-        unit::run(&self.pools.app, unit::WRITE, None, move |connection| {
-            Box::pin(async move { queries::keep_policy(connection, version, &document, now).await })
-        })
-        .await
-        .map_err(meaning)
+        if self.is_ready() {
+            return self.keep(version, document.to_owned(), now).await;
+        }
+        // Nothing can be decided by it before it is kept.
+        *self.policy.lock().unwrap_or_else(PoisonError::into_inner) = Some((version, document.to_owned(), now));
+        Ok(())
     }
 
     async fn tidy(&self, now: Time, limit: u32) -> Result<u64, Error> {
@@ -269,11 +299,8 @@ impl Store for Postgres {
     }
 
     async fn check(&self) -> Result<(), Error> {
-        if !self.verified.load(Ordering::Acquire) {
-            verify::all(&self.pools, self.key.id(), &self.pools.digest_key)
-                .await
-                .map_err(|verdict| Error::Unavailable(Box::new(OpenError::from(verdict))))?;
-            self.verified.store(true, Ordering::Release);
+        if !self.is_ready() {
+            self.verify().await?;
         }
         verify::still(&self.pools).await?;
         let (answer, answered) = oneshot::channel();

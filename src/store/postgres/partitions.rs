@@ -3,8 +3,9 @@
 //! A decision that no partition was made for lands in the default one, so that a call never fails for want of one.
 //! What landed there moves into the partition when it is made.
 
-use sqlx::{AssertSqlSafe, Connection, PgConnection, query, query_scalar, raw_sql};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, query, query_as, query_scalar, raw_sql};
 
+use super::administer::PartitionedSize;
 use crate::memory::Time;
 use crate::store::fault::Fault;
 
@@ -71,18 +72,66 @@ pub(super) async fn ahead(connection: &mut PgConnection, now: Time) -> Result<i6
     Ok((this + 1..).take_while(|week| existing.contains(week)).count().try_into().unwrap_or(i64::MAX))
 }
 
-/// Drops the partitions of which every decision was made before an instant, and removes what older ones there are in
-/// the default partition; how many decisions went.
+/// What a partition holds; `None`: the default one.
+async fn count(connection: &mut PgConnection, week: Option<i64>, before: Time) -> Result<u64, Fault> {
+    let name = week.map_or_else(|| "decisions_default".to_owned(), name);
+    // Made of a number alone.
+    let sql = AssertSqlSafe(format!("SELECT count(*) FROM {name} WHERE decide_time < $1"));
+    let count: i64 = query_scalar(sql).bind(before.micros()).fetch_one(connection).await?;
+    Ok(u64::try_from(count).unwrap_or_default())
+}
+
+/// The weeks that lie wholly before an instant.
+async fn over(connection: &mut PgConnection, before: Time) -> Result<Vec<i64>, Fault> {
+    let over = |week: &i64| (week + 1).saturating_mul(WEEK_MICROS) <= before.micros();
+    Ok(existing(connection).await?.into_iter().filter(over).collect())
+}
+
+/// How many decisions [`drop_before`] would remove.
+pub(super) async fn count_before(connection: &mut PgConnection, before: Time) -> Result<u64, Fault> {
+    let mut total = count(connection, None, before).await?;
+    for week in over(connection, before).await? {
+        total += count(connection, Some(week), before).await?;
+    }
+    Ok(total)
+}
+
+/// Drops the partitions of which every decision was made before an instant, and removes what is older in the default
+/// one; how many decisions went.
 pub(super) async fn drop_before(connection: &mut PgConnection, before: Time) -> Result<u64, Fault> {
     let mut gone = 0;
-    for week in existing(connection).await?.into_iter().filter(|week| (week + 1) * WEEK_MICROS <= before.micros()) {
-        let name = name(week);
-        let count: i64 =
-            query_scalar(AssertSqlSafe(format!("SELECT count(*) FROM {name}"))).fetch_one(&mut *connection).await?;
-        raw_sql(AssertSqlSafe(format!("DROP TABLE {name}"))).execute(&mut *connection).await?;
-        gone += u64::try_from(count).unwrap_or_default();
+    for week in over(connection, before).await? {
+        gone += count(connection, Some(week), before).await?;
+        raw_sql(AssertSqlSafe(format!("DROP TABLE {}", name(week)))).execute(&mut *connection).await?;
     }
     let done =
         query("DELETE FROM decisions_default WHERE decide_time < $1").bind(before.micros()).execute(connection).await?;
     Ok(gone + done.rows_affected())
+}
+
+/// How large they are together.
+pub(super) async fn size(connection: &mut PgConnection) -> Result<PartitionedSize, Fault> {
+    const BYTES: &str = "SELECT CAST(coalesce(sum(pg_total_relation_size(inhrelid)), 0) AS bigint) FROM pg_inherits \
+                         WHERE inhparent = 'decisions'::regclass";
+    let weeks = existing(connection).await?;
+    let in_default = count(connection, None, Time::from_micros(i64::MAX)).await?;
+    let mut size = PartitionedSize {
+        partitions: weeks.len().try_into().unwrap_or(u64::MAX),
+        decisions: 0,
+        in_default,
+        oldest: None,
+        newest: None,
+        bytes: 0,
+    };
+    for name in weeks.into_iter().map(name).chain(["decisions_default".to_owned()]) {
+        let sql = AssertSqlSafe(format!("SELECT count(*), min(decide_time), max(decide_time) FROM {name}"));
+        let (count, oldest, newest): (i64, Option<i64>, Option<i64>) =
+            query_as(sql).fetch_one(&mut *connection).await?;
+        size.decisions += u64::try_from(count).unwrap_or_default();
+        size.oldest = [size.oldest, oldest.map(Time::from_micros)].into_iter().flatten().min();
+        size.newest = [size.newest, newest.map(Time::from_micros)].into_iter().flatten().max();
+    }
+    let bytes: i64 = query_scalar(BYTES).fetch_one(connection).await?;
+    size.bytes = u64::try_from(bytes).unwrap_or_default();
+    Ok(size)
 }

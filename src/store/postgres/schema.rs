@@ -1,10 +1,10 @@
 //! The schema: brought up to date by the migrator alone, and compared by everybody else.
 
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::{ConnectOptions, Connection, PgConnection, query_scalar};
+use sqlx::{PgConnection, query_scalar};
 
 use super::error::{UNDEFINED_TABLE, state};
-use super::{connect, partitions};
+use super::partitions;
 use crate::memory::Time;
 use crate::store::OpenError;
 use crate::store::fault::Fault;
@@ -22,18 +22,12 @@ pub struct Migrated {
     pub partitions: u64,
 }
 
-/// Brings the database at an address up to date, and makes partitions of the ledger ahead. For the role that owns the
-/// tables. Two at once do it once; a schema that is newer stays as it is.
-///
-/// # Errors
-/// Where the database cannot be reached, or the role may not.
-pub async fn migrate(address: &str, now: Time) -> Result<Migrated, OpenError> {
-    let mut connection = connect::once(address)?.connect().await?;
-    let from = found(&mut connection).await?;
-    MIGRATIONS.run_direct(None, &mut connection, false).await.or_else(newer_is_well).map_err(OpenError::Schema)?;
-    let to = found(&mut connection).await?;
-    let partitions = partitions::make(&mut connection, now).await?;
-    connection.close().await?;
+/// Brings the schema up to date, and makes partitions of the ledger ahead.
+pub(super) async fn migrate(connection: &mut PgConnection, now: Time) -> Result<Migrated, OpenError> {
+    let from = found(connection).await?;
+    MIGRATIONS.run_direct(None, connection, false).await.or_else(newer_is_well).map_err(OpenError::Schema)?;
+    let to = found(connection).await?;
+    let partitions = partitions::make(connection, now).await?;
     Ok(Migrated { from, to, partitions })
 }
 
