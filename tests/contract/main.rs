@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a promise that is broken panics")]
 
+#[path = "../support/backdoor.rs"]
+mod backdoor;
 mod batches;
 mod changes;
 mod embedded;
@@ -12,6 +14,8 @@ mod fixture;
 mod groups;
 #[path = "../support/held.rs"]
 mod held;
+#[path = "../support/home.rs"]
+mod home;
 mod inspection;
 mod isolation;
 mod ledger;
@@ -23,6 +27,11 @@ mod reads;
 mod searches;
 mod servers;
 
+use home::Engine;
+
+/// The engines. PostgreSQL joins them, and `ignore` goes from below, once its store opens: see `home::open_postgres`.
+const ENGINES: &[Engine] = &[Engine::Sqlite];
+
 /// Makes each promise a test on each engine.
 macro_rules! promises {
     ($($subject:ident { $($promise:ident,)+ })*) => {
@@ -30,7 +39,16 @@ macro_rules! promises {
             $($(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $promise() {
-                    crate::$subject::$promise(crate::fixture::World::sqlite().await).await;
+                    crate::$subject::$promise(crate::fixture::World::on(crate::Engine::Sqlite).await).await;
+                }
+            )+)*
+        }
+        mod on_postgres {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                #[ignore = "until the PostgreSQL engine opens"]
+                async fn $promise() {
+                    crate::$subject::$promise(crate::fixture::World::on(crate::Engine::Postgres).await).await;
                 }
             )+)*
         }

@@ -64,12 +64,13 @@ pub(crate) async fn database() -> Database {
 pub(crate) fn server() -> &'static str {
     static SERVER: OnceLock<(String, Option<Held>)> = OnceLock::new();
     #[expect(clippy::disallowed_methods, reason = "what tests run on is said by their environment")]
-    let start = || match std::env::var("RECALL_GATE_TEST_POSTGRES") {
-        Ok(url) => (url, None),
-        Err(_) => {
-            let held = Held::start("postgres", &[]);
-            (held.said().to_owned(), Some(held))
+    let given = || std::env::var("RECALL_GATE_TEST_POSTGRES");
+    let start = || {
+        if let Ok(url) = given() {
+            return (url, None);
         }
+        let held = Held::start("postgres", &[]);
+        (held.said().to_owned(), Some(held))
     };
     &SERVER.get_or_init(start).0
 }
