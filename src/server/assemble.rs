@@ -55,12 +55,26 @@ pub async fn assemble(
     clock: Arc<dyn Clock>,
     upkeep: Upkeep,
 ) -> Result<Assembled, AssembleError> {
-    let store: Arc<dyn Store> = Arc::new(Sqlite::open(database, SqliteOptions::default()).await?);
-    store.keep_policy(policy.version, &policy.document, clock.now()).await?;
+    let store = Arc::new(Sqlite::open(database, SqliteOptions::default()).await?);
     let file = database.to_owned();
-    let mut tasks = JoinSet::new();
-    tasks.spawn(tidy::tidying(Arc::clone(&store), Arc::clone(&clock), upkeep.decision_retention));
-    tasks.spawn(disk::watching(move || crate::store::free_bytes(&file), upkeep.min_free_bytes));
+    let mut assembled = assemble_over(store, policy, clock, upkeep.decision_retention).await?;
+    assembled.upkeep.spawn(disk::watching(move || crate::store::free_bytes(&file), upkeep.min_free_bytes));
+    Ok(assembled)
+}
+
+/// Keeps the policy in a store by its hash, and builds the services over it. Nobody watches its disk.
+///
+/// # Errors
+/// Where the store cannot be written.
+pub async fn assemble_over(
+    store: Arc<dyn Store>,
+    policy: Policy,
+    clock: Arc<dyn Clock>,
+    decision_retention: Option<Span>,
+) -> Result<Assembled, AssembleError> {
+    store.keep_policy(policy.version, &policy.document, clock.now()).await?;
+    let mut upkeep = JoinSet::new();
+    upkeep.spawn(tidy::tidying(Arc::clone(&store), Arc::clone(&clock), decision_retention));
     let gate = Arc::new(Gate::new(Arc::clone(&store), policy, clock));
-    Ok(Assembled { routes: api::routes(Arc::clone(&gate)), gate, store, upkeep: tasks })
+    Ok(Assembled { routes: api::routes(Arc::clone(&gate)), gate, store, upkeep })
 }

@@ -8,6 +8,7 @@
 #[path = "../support/backdoor.rs"]
 mod backdoor;
 mod batches;
+mod behind;
 mod changes;
 mod embedded;
 mod fixture;
