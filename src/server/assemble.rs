@@ -57,22 +57,36 @@ pub async fn assemble(
     clock: Arc<dyn Clock>,
     upkeep: Upkeep,
 ) -> Result<Assembled, AssembleError> {
-    let mut tasks = JoinSet::new();
-    let (store, ready): (Arc<dyn Store>, _) = match database {
+    match database {
         Database::File(path) => {
             let store = Sqlite::open(path, SqliteOptions::default()).await?;
             let file = path.to_owned();
-            tasks.spawn(disk::watching(move || store::free_bytes(&file), upkeep.min_free_bytes));
-            (Arc::new(store), true)
+            let mut assembled = assemble_over(Arc::new(store), policy, clock, upkeep.decision_retention).await?;
+            assembled.upkeep.spawn(disk::watching(move || store::free_bytes(&file), upkeep.min_free_bytes));
+            Ok(assembled)
         }
         Database::Postgres(options) => {
             let store = Postgres::open(options.clone()).await?;
             let ready = store.is_ready();
-            (Arc::new(store), ready)
+            let assembled = assemble_over(Arc::new(store), policy, clock, upkeep.decision_retention).await?;
+            Ok(Assembled { ready, ..assembled })
         }
-    };
+    }
+}
+/// Keeps the policy in a store by its hash, and builds the services over it. It is taken to be ready, and nobody watches its
+/// disk.
+///
+/// # Errors
+/// Where the store cannot be written.
+pub async fn assemble_over(
+    store: Arc<dyn Store>,
+    policy: Policy,
+    clock: Arc<dyn Clock>,
+    decision_retention: Option<Span>,
+) -> Result<Assembled, AssembleError> {
     store.keep_policy(policy.version, &policy.document, clock.now()).await?;
-    tasks.spawn(tidy::tidying(Arc::clone(&store), Arc::clone(&clock), upkeep.decision_retention));
+    let mut upkeep = JoinSet::new();
+    upkeep.spawn(tidy::tidying(Arc::clone(&store), Arc::clone(&clock), decision_retention));
     let gate = Arc::new(Gate::new(Arc::clone(&store), policy, clock));
-    Ok(Assembled { routes: api::routes(Arc::clone(&gate)), gate, store, ready, upkeep: tasks })
+    Ok(Assembled { routes: api::routes(Arc::clone(&gate)), gate, store, ready: true, upkeep })
 }

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::{AssembleError, Drained, Error, Health, Limits, Server, Upkeep, assemble};
+use super::{AssembleError, Assembled, Drained, Error, Health, Limits, Server, Upkeep, assemble, assemble_over};
 use crate::config::Database;
 use crate::gate::Clock;
 use crate::identity::Authenticator;
@@ -51,9 +51,31 @@ impl Embedded {
         clock: Arc<dyn Clock>,
         authenticator: Authenticator,
     ) -> Result<Self, StartError> {
+        let assembled = assemble(&database.into(), policy, Arc::clone(&clock), UPKEEP).await?;
+        Self::serve(assembled, clock, authenticator).await
+    }
+
+    /// Starts over a store that is open already, on a free port of the loopback address.
+    ///
+    /// # Errors
+    /// Where there is no port, or the store cannot be written.
+    pub async fn start_over(
+        store: Arc<dyn Store>,
+        policy: Policy,
+        clock: Arc<dyn Clock>,
+        authenticator: Authenticator,
+    ) -> Result<Self, StartError> {
+        let assembled = assemble_over(store, policy, Arc::clone(&clock), UPKEEP.decision_retention).await?;
+        Self::serve(assembled, clock, authenticator).await
+    }
+
+    async fn serve(
+        assembled: Assembled,
+        clock: Arc<dyn Clock>,
+        authenticator: Authenticator,
+    ) -> Result<Self, StartError> {
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let assembled = assemble(&database.into(), policy, Arc::clone(&clock), UPKEEP).await?;
         let server = Server {
             routes: assembled.routes,
             authenticator: Arc::new(authenticator),

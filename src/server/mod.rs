@@ -36,7 +36,7 @@ use tonic::service::Routes;
 use tonic::transport::server::TcpIncoming;
 use tower::ServiceBuilder;
 
-pub use assemble::{AssembleError, Assembled, Upkeep, assemble};
+pub use assemble::{AssembleError, Assembled, Upkeep, assemble, assemble_over};
 pub use embedded::{Embedded, StartError};
 pub use health::{Health, LIVENESS, SERVICES};
 pub use limits::Limits;

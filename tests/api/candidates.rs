@@ -12,6 +12,7 @@ use crate::requests::{
     bad_fields, correction, deletion, everything, fact, general, in_project, key, reasons, refusal, source, time,
     values, why,
 };
+use crate::stored::holds;
 
 const STYLE: &str = "response_style";
 
@@ -206,16 +207,8 @@ async fn a_rejected_candidate_is_gone_and_cannot_be_decided_again() {
     held(&mut caller, unconfirmed(STYLE, "brief")).await;
 }
 
-/// Whether the words stand anywhere in the database's files.
-fn on_disk(service: &Service, words: &str) -> bool {
-    let files = std::fs::read_dir(service.folder.path()).unwrap();
-    files
-        .map(|file| std::fs::read(file.unwrap().path()).unwrap())
-        .any(|bytes| bytes.windows(words.len()).any(|window| window == words.as_bytes()))
-}
-
 #[tokio::test]
-async fn the_text_of_a_rejected_candidate_is_in_no_file_after_a_restart() {
+async fn the_text_of_a_rejected_candidate_is_stored_nowhere_after_a_restart() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let source = Source {
@@ -226,17 +219,19 @@ async fn the_text_of_a_rejected_candidate_is_in_no_file_after_a_restart() {
     let canaries = ["canary-value-51d0", "canary-reference-51d0", "canary-parent-51d0"];
     let waits = held(&mut caller, request).await.candidate_id;
     shown(&mut caller, &waits).await.unwrap();
-    assert!(canaries.iter().all(|canary| on_disk(&service, canary)), "they have to be there to be erased");
+    for canary in canaries {
+        assert!(holds(&service, canary).await, "{canary} has to be there to be erased");
+    }
     reject(&mut caller, &waits).await.unwrap();
     drop(caller);
     let service = service.restart().await;
     for canary in canaries {
-        assert!(!on_disk(&service, canary), "{canary}");
+        assert!(!holds(&service, canary).await, "{canary}");
     }
 }
 
 #[tokio::test]
-async fn the_text_of_a_rejected_capture_is_never_on_disk() {
+async fn the_text_of_a_rejected_capture_is_stored_nowhere() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let request = CaptureRequest {
@@ -245,7 +240,7 @@ async fn the_text_of_a_rejected_capture_is_never_on_disk() {
     };
     let reply = caller.capture.capture(request).await.unwrap().into_inner();
     assert_eq!(reply.outcome(), Outcome::Rejected);
-    assert!(!on_disk(&service, "canary7a-hunter") && !on_disk(&service, "canary-reference-7a"));
+    assert!(!holds(&service, "canary7a-hunter").await && !holds(&service, "canary-reference-7a").await);
 }
 
 #[tokio::test]

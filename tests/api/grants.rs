@@ -300,9 +300,5 @@ async fn i06_every_refusal_of_a_known_caller_is_recorded() {
 
 /// How many decisions there are.
 pub(crate) async fn decisions(service: &Service) -> i64 {
-    use sqlx::ConnectOptions as _;
-    let file = service.folder.path().join("recall-gate.db");
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file).read_only(true);
-    let mut connection = options.connect().await.unwrap();
-    sqlx::query_scalar("SELECT count(*) FROM decisions").fetch_one(&mut connection).await.unwrap()
+    service.home.backdoor().await.number("SELECT count(*) FROM decisions", "").await
 }

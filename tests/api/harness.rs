@@ -15,22 +15,34 @@ use recall_gate::identity::{
 use recall_gate::memory::{Span, Time};
 use recall_gate::policy::Policy;
 use recall_gate::server::Embedded;
-use tempfile::TempDir;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 
+use crate::home::{Engine, Home};
+
 /// The instant at which every test begins: 2026-01-01 00:00 UTC.
 pub(crate) const BEGIN_SECONDS: i64 = 1_767_225_600;
+
+/// The engine that the whole binary runs on: that of `RECALL_GATE_TEST_ENGINE`, else SQLite.
+fn engine() -> Engine {
+    #[expect(clippy::disallowed_methods, reason = "what tests run on is said by their environment")]
+    let name = std::env::var("RECALL_GATE_TEST_ENGINE");
+    match name.as_deref() {
+        Err(_) | Ok("sqlite") => Engine::Sqlite,
+        Ok("postgres") => Engine::Postgres,
+        Ok(other) => panic!("RECALL_GATE_TEST_ENGINE: {other}"),
+    }
+}
 
 /// A running service.
 pub(crate) struct Service {
     pub(crate) embedded: Embedded,
     pub(crate) clock: Arc<ManualClock>,
     key: SigningKey,
-    pub(crate) folder: TempDir,
+    pub(crate) home: Home,
 }
 
 /// Sends a token along.
@@ -84,27 +96,32 @@ pub(crate) fn all_but(without: &[&str]) -> Vec<String> {
 impl Service {
     /// Starts one with the compiled-in policy.
     pub(crate) async fn start() -> Self {
-        Self::start_in(tempfile::tempdir().unwrap(), Policy::compiled_in().unwrap()).await
+        Self::start_with(Policy::compiled_in().unwrap()).await
     }
 
-    /// Starts one on a folder that may hold a database already. Callers need a token: there is no development identity.
-    pub(crate) async fn start_in(folder: TempDir, policy: Policy) -> Self {
+    /// Starts one with another policy.
+    pub(crate) async fn start_with(policy: Policy) -> Self {
+        Self::start_in(Home::of(engine()).await, policy).await
+    }
+
+    /// Starts one where a store may lie already. Callers need a token: there is no development identity.
+    async fn start_in(home: Home, policy: Policy) -> Self {
         let key = SigningKey::generate().unwrap();
         let keys = KeySet::of(DEVELOPMENT_KEY_ID, &key);
         let verifier = JwtVerifier::new(DEVELOPMENT_ISSUER, DEVELOPMENT_AUDIENCE, keys);
         let clock = Arc::new(ManualClock::at(Time::from_parts(BEGIN_SECONDS, 0).unwrap()));
-        let database = folder.path().join("recall-gate.db");
+        let store = home.open().await;
         let embedded =
-            Embedded::start(&database, policy, clock.clone(), Authenticator::required(verifier)).await.unwrap();
-        Self { embedded, clock, key, folder }
+            Embedded::start_over(store, policy, clock.clone(), Authenticator::required(verifier)).await.unwrap();
+        Self { embedded, clock, key, home }
     }
 
     /// Stops it and starts another on the same database.
     pub(crate) async fn restart(self) -> Self {
-        let Self { embedded, clock, folder, .. } = self;
+        let Self { embedded, clock, home, .. } = self;
         let now = clock.now();
         embedded.stop().await.unwrap();
-        let again = Self::start_in(folder, Policy::compiled_in().unwrap()).await;
+        let again = Self::start_in(home, Policy::compiled_in().unwrap()).await;
         again.clock.set(now);
         again
     }

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what is not as promised panics")]
 
 mod account;
+#[path = "../support/backdoor.rs"]
+mod backdoor;
 mod bad_input;
 mod bad_reads;
 mod bad_writes;
@@ -15,12 +17,18 @@ mod first;
 mod foreign;
 mod grants;
 mod harness;
+#[path = "../support/held.rs"]
+mod held;
 mod hidden;
+#[path = "../support/home.rs"]
+mod home;
 mod isolation;
 mod lists;
 mod methods;
 mod nominees;
 mod places;
+#[path = "../support/postgres.rs"]
+mod postgres;
 mod raw_bytes;
 mod reading;
 mod replay;
@@ -28,6 +36,7 @@ mod requests;
 mod seeds_conflicts;
 mod seeds_limits;
 mod seeds_writes;
+mod stored;
 mod text;
 mod text_oracle;
 mod trust;

@@ -29,7 +29,7 @@ sensitivity = "internal"
 /// A service whose policy also has the kind `note`.
 pub(crate) async fn service_with_notes() -> Service {
     let policy = Policy::parse(&format!("{DEFAULT_DOCUMENT}{NOTE}")).unwrap();
-    Service::start_in(tempfile::tempdir().unwrap(), policy).await
+    Service::start_with(policy).await
 }
 
 pub(crate) fn seconds(seconds: i64) -> prost_types::Timestamp {

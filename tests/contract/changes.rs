@@ -3,9 +3,7 @@
 use recall_gate::memory::{
     CandidateId, Level, MemoryId, Owner, Revision, ScopeRevision, State, TenantId, Text, Time, Version,
 };
-use recall_gate::store::{
-    Announcement, Block, BlockCause, Change, CommitError, Error, Expect, PlaceRequest, Store, Write,
-};
+use recall_gate::store::{Announcement, Block, BlockCause, Change, CommitError, Error, Expect, PlaceRequest, Write};
 
 use crate::fixture::{World, at, contended, expect_at, key, next, own, project, subject, task, text, uuid};
 

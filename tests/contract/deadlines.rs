@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use recall_gate::memory::Level;
-use recall_gate::store::{CommitError, Deadline, Error, Range, Store, Write};
+use recall_gate::store::{CommitError, Deadline, Error, Range, Write};
 use tokio::time::{Instant, sleep_until};
 
+use crate::backdoor::Backdoor;
 use crate::fixture::{World, at, uuid};
 
 fn late<T>(result: Result<T, Error>) -> bool {
@@ -48,7 +49,7 @@ pub(crate) async fn what_is_out_of_time_does_not_begin(world: World) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_that_waits_for_a_lock_past_its_deadline_is_never_made() {
     let world = World::sqlite().await;
-    let mut outside = world.backdoor().await;
+    let Backdoor::Sqlite(mut outside) = world.backdoor().await else { unreachable!("a file's lock") };
     sqlx::query("BEGIN IMMEDIATE").execute(&mut outside).await.unwrap();
     let end = Instant::now() + Duration::from_millis(200);
     let send = |name: &str, deadline| {

@@ -3,13 +3,19 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::Arc;
 
 use recall_gate::memory::{Level, Memory};
 use recall_gate::store::{CommitError, Error, OpenError, Range, Sqlite, SqliteOptions, Store, Write};
+use sqlx::ConnectOptions;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use tokio::task::JoinSet;
 
 use crate::fixture::{World, at, contended, text};
+
+/// A connection behind the service's back.
+pub(crate) async fn outside(world: &World) -> SqliteConnection {
+    SqliteConnectOptions::new().filename(world.path()).connect().await.unwrap()
+}
 
 async fn refusal(path: &Path) -> OpenError {
     Sqlite::open(path, SqliteOptions::default()).await.err().unwrap()
@@ -68,7 +74,7 @@ async fn a_schema_newer_than_the_binary_is_refused() {
     world.store.close().await;
     let sql = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
                VALUES (9000, 'later', 1, x'00', 0)";
-    sqlx::query(sql).execute(&mut world.backdoor().await).await.unwrap();
+    sqlx::query(sql).execute(&mut outside(&world).await).await.unwrap();
     let refused = refusal(&world.path()).await;
     assert!(matches!(refused, OpenError::SchemaNewer { found: 9000, known: 1 }), "{refused}");
     assert!(refused.to_string().contains("9000"));
@@ -121,9 +127,7 @@ async fn i06_what_was_answered_is_there_after_the_process_is_gone() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_a_full_database_removing_old_decisions_makes_room_for_new_ones() {
     let mut world = World::sqlite().await;
-    world.store.close().await;
-    let options = SqliteOptions { max_pages: Some(200), ..SqliteOptions::default() };
-    world.store = Arc::new(Sqlite::open(world.path(), options).await.unwrap());
+    world.reopen_sqlite(SqliteOptions { max_pages: Some(200), ..SqliteOptions::default() }).await;
     let decide = |micros| {
         let mut change = world.change();
         change.judgement.decide_time = at(micros);
@@ -146,16 +150,14 @@ async fn in_a_full_database_removing_old_decisions_makes_room_for_new_ones() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_database_fails_the_whole_group_and_the_next_one_works() {
     let mut world = World::sqlite().await;
-    world.store.close().await;
-    let options = SqliteOptions { max_pages: Some(120), ..SqliteOptions::default() };
-    world.store = Arc::new(Sqlite::open(world.path(), options).await.unwrap());
+    world.reopen_sqlite(SqliteOptions { max_pages: Some(120), ..SqliteOptions::default() }).await;
     world.put(&world.memory("before")).await;
     let large = Memory { value: Some(text(&"x".repeat(700_000))), ..world.memory("large") };
 
     let mut committed = 1;
     for round in 1..=3 {
-        let before = world.store.ledger_counts();
-        let mut outside = world.backdoor().await;
+        let before = world.ledger_counts().unwrap();
+        let mut outside = outside(&world).await;
         sqlx::query("BEGIN IMMEDIATE").execute(&mut outside).await.unwrap();
         let mut calls = JoinSet::new();
         let mut send = |memory: Memory| {
@@ -180,7 +182,7 @@ async fn a_full_database_fails_the_whole_group_and_the_next_one_works() {
         let unavailable = |result: &Result<_, _>| matches!(result, Err(CommitError::Store(Error::Unavailable(_))));
         let first_alone = i64::from(results.iter().any(Result::is_ok));
         assert_eq!(results.iter().filter(|result| unavailable(result)).count(), if first_alone == 1 { 9 } else { 10 });
-        let groups = world.store.ledger_counts().groups - before.groups;
+        let groups = world.ledger_counts().unwrap().groups - before.groups;
         assert_eq!(i64::try_from(groups).unwrap(), first_alone);
 
         let mut next = world.change();
@@ -204,7 +206,7 @@ async fn an_error_that_leaves_the_transaction_open_fails_its_group_and_the_next_
     let world = World::sqlite().await;
     let overflow = "CREATE TRIGGER broken BEFORE INSERT ON memories WHEN NEW.key = 'broken' \
                     BEGIN SELECT abs(-9223372036854775808); END";
-    sqlx::query(overflow).execute(&mut world.backdoor().await).await.unwrap();
+    sqlx::query(overflow).execute(&mut outside(&world).await).await.unwrap();
     for round in 1..=3 {
         let mut broken = world.change();
         broken.writes = vec![

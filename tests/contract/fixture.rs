@@ -11,18 +11,20 @@ use recall_gate::memory::{
 };
 use recall_gate::policy::tokens;
 use recall_gate::store::{
-    Announcement, Change, CommitError, Expect, Reach, Recorded, ReplayKey, ReplayRecord, Sqlite, SqliteOptions, Store,
-    View, ViewRequest, Write,
+    Announcement, Change, CommitError, Expect, LedgerCounts, Reach, Recorded, ReplayKey, ReplayRecord, Sqlite,
+    SqliteOptions, Store, View, ViewRequest, Write,
 };
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{ConnectOptions, Row};
 use uuid::Uuid;
+
+use crate::backdoor::Backdoor;
+use crate::home::{Engine, Home};
 
 /// A fresh database, and a tenant that nobody else uses.
 pub(crate) struct World {
-    pub(crate) store: Arc<Sqlite>,
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) tenant: TenantId,
-    directory: tempfile::TempDir,
+    sqlite: Option<Arc<Sqlite>>,
+    home: Home,
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests make ids as the gate does")]
@@ -63,41 +65,64 @@ fn purpose(name: &str) -> PurposeName {
 }
 
 impl World {
+    pub(crate) async fn on(engine: Engine) -> Self {
+        let home = Home::of(engine).await;
+        let tenant = TenantId::new(format!("tenant-{}", uuid())).unwrap();
+        if engine == Engine::Sqlite {
+            let sqlite = Arc::new(Sqlite::open(home.file(), SqliteOptions::default()).await.unwrap());
+            return Self { store: sqlite.clone(), tenant, sqlite: Some(sqlite), home };
+        }
+        Self { store: home.open().await, tenant, sqlite: None, home }
+    }
+
     pub(crate) async fn sqlite() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Sqlite::open(directory.path().join("memories.db"), SqliteOptions::default()).await.unwrap();
-        Self { store: Arc::new(store), tenant: TenantId::new(format!("tenant-{}", uuid())).unwrap(), directory }
+        Self::on(Engine::Sqlite).await
     }
 
     pub(crate) fn directory(&self) -> &Path {
-        self.directory.path()
+        self.home.folder()
     }
 
+    /// SQLite's main file.
     pub(crate) fn path(&self) -> PathBuf {
-        self.directory().join("memories.db")
+        self.home.file()
     }
 
     /// Closes the store and opens it anew.
     pub(crate) async fn reopen(&mut self) {
+        if self.sqlite.is_some() {
+            return self.reopen_sqlite(SqliteOptions::default()).await;
+        }
         self.store.close().await;
-        self.store = Arc::new(Sqlite::open(self.path(), SqliteOptions::default()).await.unwrap());
+        self.store = self.home.open().await;
+    }
+
+    /// Closes the store and opens it anew, otherwise.
+    pub(crate) async fn reopen_sqlite(&mut self, options: SqliteOptions) {
+        self.store.close().await;
+        self.sqlite = None;
+        let sqlite = Arc::new(Sqlite::open(self.path(), options).await.unwrap());
+        (self.store, self.sqlite) = (sqlite.clone(), Some(sqlite));
+    }
+
+    /// What the writer has committed so far, where one writes for all: on SQLite.
+    pub(crate) fn ledger_counts(&self) -> Option<LedgerCounts> {
+        self.sqlite.as_ref().map(|sqlite| sqlite.ledger_counts())
     }
 
     /// A connection behind the service's back.
-    pub(crate) async fn backdoor(&self) -> SqliteConnection {
-        SqliteConnectOptions::new().filename(self.path()).connect().await.unwrap()
+    pub(crate) async fn backdoor(&self) -> Backdoor {
+        self.home.backdoor().await
     }
 
     /// Runs one statement of this tenant's, $1, behind the service's back.
     pub(crate) async fn tamper(&self, sql: &'static str) {
-        let done = sqlx::query(sql).bind(self.tenant.as_str()).execute(&mut self.backdoor().await).await.unwrap();
-        assert!(done.rows_affected() > 0, "{sql}");
+        assert!(self.backdoor().await.execute(sql, self.tenant.as_str()).await > 0, "{sql}");
     }
 
     /// The one number that a statement about this tenant, $1, answers.
     pub(crate) async fn number(&self, sql: &'static str) -> i64 {
-        let row = sqlx::query(sql).bind(self.tenant.as_str()).fetch_one(&mut self.backdoor().await).await.unwrap();
-        row.get(0)
+        self.backdoor().await.number(sql, self.tenant.as_str()).await
     }
 
     /// How many rows of this tenant each table holds.

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use recall_gate::memory::{Level, Memory, MemoryId, Owner, State, TenantId, Text, Time};
-use recall_gate::store::{Inspection, OpenError, Store, Write};
+use recall_gate::store::{Inspection, OpenError, Write};
 
+use crate::embedded::outside;
 use crate::fixture::{World, at, own, project, task};
 
 async fn inspect(world: &World) -> Inspection {
@@ -94,7 +95,7 @@ async fn an_inspection_opens_no_database_that_is_not_there_or_not_of_this_schema
     let nowhere = world.directory().join("nowhere.db");
     assert!(matches!(Inspection::open(&nowhere).await, Err(OpenError::Database(_))));
     assert!(!nowhere.exists());
-    let alter = async |sql: &'static str| sqlx::query(sql).execute(&mut world.backdoor().await).await.unwrap();
+    let alter = async |sql: &'static str| sqlx::query(sql).execute(&mut outside(&world).await).await.unwrap();
     let refused = async |path: &Path| Inspection::open(path).await.err().unwrap();
     alter("UPDATE _sqlx_migrations SET version = version + 8999").await;
     assert!(matches!(refused(&world.path()).await, OpenError::SchemaNewer { found: 9000, known: 1 }));

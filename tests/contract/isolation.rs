@@ -2,7 +2,7 @@
 
 use recall_gate::memory::{CandidateId, Level, MemoryId, Owner, Revision, TenantId, Version};
 use recall_gate::store::{
-    Block, BlockCause, Error, Expect, PlaceRequest, Range, Reach, SearchRead, Store, ViewRequest, Write,
+    Block, BlockCause, Error, Expect, PlaceRequest, Range, Reach, SearchRead, ViewRequest, Write,
 };
 
 use crate::fixture::{World, at, contended, key, own, project, subject, task, text, uuid};

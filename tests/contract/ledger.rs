@@ -3,18 +3,12 @@
 use recall_gate::memory::{
     Attributes, Disposition, Level, Nominator, PolicyVersion, PrincipalId, Receipt, Subject, Time, Verdict,
 };
-use recall_gate::store::{CommitError, Error, Range, Store, Write};
-use sqlx::Row;
+use recall_gate::store::{CommitError, Error, Range, Write};
 
 use crate::fixture::{World, at, contended, own, subject, uuid};
 
 async fn bodies(world: &World) -> Vec<Vec<u8>> {
-    let rows = sqlx::query("SELECT body FROM decisions WHERE tenant = $1")
-        .bind(world.tenant.as_str())
-        .fetch_all(&mut world.backdoor().await)
-        .await
-        .unwrap();
-    rows.iter().map(|row| row.get(0)).collect()
+    world.backdoor().await.column("SELECT body FROM decisions WHERE tenant = $1", world.tenant.as_str()).await
 }
 
 pub(crate) async fn i06_the_decision_is_there_when_commit_returns_and_after_opening_anew(mut world: World) {
@@ -158,9 +152,8 @@ pub(crate) async fn a_policy_is_kept_once(world: World) {
     let version = PolicyVersion([9; 32]);
     world.store.keep_policy(version, "first", at(0)).await.unwrap();
     world.store.keep_policy(version, "second", at(1)).await.unwrap();
-    let kept: String =
-        sqlx::query_scalar("SELECT document FROM policies").fetch_one(&mut world.backdoor().await).await.unwrap();
-    assert_eq!(kept, "first");
+    let kept: Vec<String> = world.backdoor().await.column("SELECT document FROM policies", "").await;
+    assert_eq!(kept, ["first"]);
     world.store.check().await.unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! How far a lineage is followed.
 
 use recall_gate::memory::Memory;
-use recall_gate::store::{PlaceRequest, Store};
+use recall_gate::store::PlaceRequest;
 
 use crate::fixture::{World, next};
 

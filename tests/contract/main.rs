@@ -5,7 +5,10 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a promise that is broken panics")]
 
+#[path = "../support/backdoor.rs"]
+mod backdoor;
 mod batches;
+mod behind;
 mod changes;
 mod deadlines;
 mod embedded;
@@ -13,6 +16,8 @@ mod fixture;
 mod groups;
 #[path = "../support/held.rs"]
 mod held;
+#[path = "../support/home.rs"]
+mod home;
 mod inspection;
 mod isolation;
 mod ledger;
@@ -24,6 +29,11 @@ mod reads;
 mod searches;
 mod servers;
 
+use home::Engine;
+
+/// The engines.
+const ENGINES: &[Engine] = &[Engine::Sqlite, Engine::Postgres];
+
 /// Makes each promise a test on each engine.
 macro_rules! promises {
     ($($subject:ident { $($promise:ident,)+ })*) => {
@@ -31,7 +41,15 @@ macro_rules! promises {
             $($(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $promise() {
-                    crate::$subject::$promise(crate::fixture::World::sqlite().await).await;
+                    crate::$subject::$promise(crate::fixture::World::on(crate::Engine::Sqlite).await).await;
+                }
+            )+)*
+        }
+        mod on_postgres {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $promise() {
+                    crate::$subject::$promise(crate::fixture::World::on(crate::Engine::Postgres).await).await;
                 }
             )+)*
         }

@@ -1,12 +1,14 @@
-//! A plain map and the store are driven with the same operations, and agree.
+//! A plain map and the store of every engine are driven with the same operations, and agree.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestCaseError};
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use recall_gate::memory::{Level, Memory, MemoryId, Owner, Revision, State, TenantId};
-use recall_gate::store::{Expect, Range, Store, Write};
+use recall_gate::store::{Expect, Range, Write};
 
+use crate::ENGINES;
 use crate::fixture::{World, contended, expect_at, next, own, project, subject, task, uuid};
 
 /// An address, by small numbers.
@@ -154,17 +156,18 @@ async fn compare(world: &World, model: &Model, who: usize, size: u32) -> Result<
 }
 
 #[test]
-fn i03_a_plain_map_and_the_store_agree_on_sqlite() {
+fn i03_a_plain_map_and_every_store_agree() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let mut world = runtime.block_on(World::sqlite());
+    let open = |engine| runtime.block_on(World::on(engine));
+    let worlds = RefCell::new(ENGINES.iter().copied().map(open).collect::<Vec<_>>());
     let config = Config { cases: 24, failure_persistence: None, ..Config::default() };
-    let mut runner = proptest::test_runner::TestRunner::new(config);
-    let cell = std::cell::RefCell::new(&mut world);
-    runner
+    TestRunner::new(config)
         .run(&operations(), |operations| {
-            let mut world = cell.borrow_mut();
-            world.tenant = TenantId::new(format!("tenant-{}", uuid())).unwrap();
-            runtime.block_on(drive(&world, operations))
+            for world in worlds.borrow_mut().iter_mut() {
+                world.tenant = TenantId::new(format!("tenant-{}", uuid())).unwrap();
+                runtime.block_on(drive(world, operations.clone()))?;
+            }
+            Ok(())
         })
         .unwrap();
 }

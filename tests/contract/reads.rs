@@ -1,7 +1,7 @@
 //! What reads answer.
 
 use recall_gate::memory::{Level, Memory, MemoryId, Owner, Revision, ScopeRevision, State, Text, Time, Version};
-use recall_gate::store::{PlaceRequest, Position, Range, Store, ViewRequest, Write};
+use recall_gate::store::{PlaceRequest, Position, Range, ViewRequest, Write};
 
 use crate::fixture::{World, at, key, next, own, project, task, text, uuid, without_value};
 
@@ -349,7 +349,7 @@ pub(crate) async fn i08_a_code_or_list_that_no_version_writes_reads_as_not_intac
         "UPDATE memories SET sensitivity = 99 WHERE tenant = $1 AND key = 'sensitivity'",
         "UPDATE memories SET consent = 99 WHERE tenant = $1 AND key = 'consent'",
         "UPDATE memories SET purposes = 'converse' WHERE tenant = $1 AND key = 'list'",
-        "UPDATE memories SET kind = char(7) WHERE tenant = $1 AND key = 'kind'",
+        "UPDATE memories SET kind = '\u{7}' WHERE tenant = $1 AND key = 'kind'",
     ] {
         world.tamper(sql).await;
     }

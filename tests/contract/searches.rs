@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use recall_gate::memory::{Level, Memory, MemoryId, Owner, State, Version};
 use recall_gate::policy::{substring_forms, tokens};
-use recall_gate::store::{SearchRead, Store, View, ViewRequest};
+use recall_gate::store::{SearchRead, View, ViewRequest};
 
 use crate::fixture::{World, next, own, project, task, text, without_value};
 

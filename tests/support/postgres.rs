@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{OnceLock, mpsc};
 
+use recall_gate::gate::{Clock, SystemClock};
+use recall_gate::store::Administration;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
@@ -64,12 +66,13 @@ pub(crate) async fn database() -> Database {
 pub(crate) fn server() -> &'static str {
     static SERVER: OnceLock<(String, Option<Held>)> = OnceLock::new();
     #[expect(clippy::disallowed_methods, reason = "what tests run on is said by their environment")]
-    let start = || match std::env::var("RECALL_GATE_TEST_POSTGRES") {
-        Ok(url) => (url, None),
-        Err(_) => {
-            let held = Held::start("postgres", &[]);
-            (held.said().to_owned(), Some(held))
+    let given = || std::env::var("RECALL_GATE_TEST_POSTGRES");
+    let start = || {
+        if let Ok(url) = given() {
+            return (url, None);
         }
+        let held = Held::start("postgres", &[]);
+        (held.said().to_owned(), Some(held))
     };
     &SERVER.get_or_init(start).0
 }
@@ -148,14 +151,12 @@ fn roles(database: &str) {
 }
 
 /// To be `deploy/postgres/roles.sql`, once it is there.
-const ROLES: &str = "tests/support/roles.sql";
+const ROLES: &str = "deploy/postgres/roles.sql";
 
-/// To be `recall_gate::store::migrate_postgres`, once it is there.
 async fn migrate(url: &str) {
-    let mut connection = PgConnection::connect(url).await.unwrap();
-    let migrator = sqlx::migrate::Migrator::new(migrations()).await.unwrap();
-    migrator.run(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
+    let mut database = Administration::open(url).await.unwrap();
+    database.migrate(SystemClock.now()).await.unwrap();
+    database.close().await;
 }
 
 /// The thread that drops databases, because nothing can be awaited while a value is dropped.

@@ -1,0 +1,45 @@
+//! What promises look at and change behind the service's back.
+
+use sqlx::{Decode, Postgres, Sqlite, Type};
+
+use crate::backdoor::Backdoor;
+
+impl Backdoor {
+    /// The one column of what a statement answers. `$1` is `bound`.
+    pub(crate) async fn column<T>(&mut self, sql: &'static str, bound: &str) -> Vec<T>
+    where
+        T: Send + Unpin + Type<Sqlite> + Type<Postgres>,
+        T: for<'r> Decode<'r, Sqlite> + for<'r> Decode<'r, Postgres>,
+    {
+        match (self, sql.contains("$1")) {
+            (Self::Sqlite(at), true) => sqlx::query_scalar(sql).bind(bound).fetch_all(at).await,
+            (Self::Sqlite(at), false) => sqlx::query_scalar(sql).fetch_all(at).await,
+            (Self::Postgres(at), true) => sqlx::query_scalar(sql).bind(bound).fetch_all(at).await,
+            (Self::Postgres(at), false) => sqlx::query_scalar(sql).fetch_all(at).await,
+        }
+        .unwrap()
+    }
+
+    /// Runs a statement about `bound`, `$1`; how many rows it changed.
+    pub(crate) async fn execute(&mut self, sql: &'static str, bound: &str) -> u64 {
+        match self {
+            Self::Sqlite(at) => sqlx::query(sql).bind(bound).execute(at).await.unwrap().rows_affected(),
+            Self::Postgres(at) => sqlx::query(sql).bind(bound).execute(at).await.unwrap().rows_affected(),
+        }
+    }
+
+    /// How many readers the server or the log still keeps an old state for.
+    pub(crate) async fn open_readers(&mut self) -> i64 {
+        match self {
+            Self::Sqlite(at) => {
+                let checkpoint = sqlx::query_as::<_, (i64, i64, i64)>("PRAGMA wal_checkpoint(TRUNCATE)");
+                checkpoint.fetch_one(at).await.unwrap().0
+            }
+            Self::Postgres(at) => {
+                let others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+                              AND xact_start IS NOT NULL AND pid <> pg_backend_pid()";
+                sqlx::query_scalar(others).fetch_one(at).await.unwrap()
+            }
+        }
+    }
+}
