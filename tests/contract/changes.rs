@@ -207,6 +207,8 @@ pub(crate) async fn the_feed_has_a_gapless_position_per_tenant(world: World) {
         assert!(contended(&world.commit(refused).await));
     }
     assert_eq!(world.number("SELECT count(*) FROM feed WHERE tenant = $1").await, 4);
+    world.until_numbered().await;
+    assert_eq!(world.number("SELECT count(DISTINCT position) FROM feed WHERE tenant = $1").await, 4);
     assert_eq!(world.number("SELECT max(position) FROM feed WHERE tenant = $1").await, 4);
     assert_eq!(world.number("SELECT max(counter) FROM feed WHERE tenant = $1").await, 2);
     let mut silent = world.change();

@@ -125,6 +125,15 @@ impl World {
         self.backdoor().await.number(sql, self.tenant.as_str()).await
     }
 
+    /// Waits until every row of the feed has its position, which on PostgreSQL the sequencer gives.
+    pub(crate) async fn until_numbered(&self) {
+        let begin = std::time::Instant::now();
+        while self.number("SELECT count(*) FROM feed WHERE tenant = $1 AND position IS NULL").await > 0 {
+            assert!(begin.elapsed() < std::time::Duration::from_mins(1), "the feed is not numbered");
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    }
+
     /// How many rows of this tenant each table holds.
     pub(crate) async fn rows(&self) -> [i64; 10] {
         [
