@@ -23,6 +23,8 @@ mod isolation;
 mod ledger;
 mod lineage;
 mod model;
+#[path = "../support/pgbouncer.rs"]
+mod pgbouncer;
 #[path = "../support/postgres.rs"]
 mod postgres;
 mod reads;

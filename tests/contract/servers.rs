@@ -1,14 +1,14 @@
 //! What the other tests stand on: the server that they start, and the databases that they are given.
 
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use sqlx::{Connection, PgConnection};
+use sqlx::{Connection, PgConnection, Row};
 
 use crate::backdoor::Backdoor;
 use crate::held::Held;
 use crate::home::{Engine, Home};
-use crate::postgres::{MIGRATOR, SUPERUSER, database, server};
+use crate::pgbouncer;
+use crate::postgres::{MIGRATOR, SUPERUSER, address, database, server};
 
 async fn one<T>(url: &str, sql: &'static str) -> T
 where
@@ -53,12 +53,6 @@ async fn a_copy_has_the_rights_and_settings_that_the_database_itself_was_given()
     assert_eq!(one::<String>(server(), "SELECT current_user::text").await, SUPERUSER);
 }
 
-/// Where a private server listens.
-fn address(url: &str) -> &str {
-    let (_, address) = url.split_once('@').unwrap();
-    address.split_once('/').unwrap().0
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_private_server_ends_and_leaves_nothing_when_nobody_holds_it() {
     let held = Held::start("postgres", &[]);
@@ -66,7 +60,7 @@ async fn a_private_server_ends_and_leaves_nothing_when_nobody_holds_it() {
     let folder: String = one(&url, "SHOW unix_socket_directories").await;
     assert!(std::fs::exists(&folder).unwrap());
     drop(held);
-    assert!(TcpStream::connect(address(&url)).is_err());
+    assert!(PgConnection::connect(&url).await.is_err());
     assert!(!std::fs::exists(&folder).unwrap());
 }
 
@@ -76,7 +70,7 @@ async fn who_is_in_the_role_for_it_has_to_say_a_password() {
     let mut admin = PgConnection::connect(server()).await.unwrap();
     let make = format!("CREATE ROLE {name} LOGIN PASSWORD 'right' IN ROLE by_password");
     sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(&mut admin).await.unwrap();
-    let url = |password: &str| format!("postgres://{name}:{password}@{}/postgres", address(server()));
+    let url = |password: &str| format!("postgres://{name}:{password}@{}/postgres", address());
     assert_eq!(one::<String>(&url("right"), "SELECT current_user::text").await, name);
     assert!(PgConnection::connect(&url("wrong")).await.is_err());
     sqlx::raw_sql(sqlx::AssertSqlSafe(format!("DROP ROLE {name}"))).execute(&mut admin).await.unwrap();
@@ -99,4 +93,17 @@ async fn the_back_door_to_postgresql_passes_every_policy_and_sees_who_still_read
     let Backdoor::Postgres(mut reader) = home.backdoor().await else { unreachable!("{:?}", Engine::Postgres) };
     sqlx::raw_sql("BEGIN; SELECT 1").execute(&mut reader).await.unwrap();
     assert_eq!(backdoor.open_readers().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_of_the_pooler_share_a_session_between_their_transactions() {
+    let database = database().await;
+    let url = format!("postgres://recall_gate_app@127.0.0.1:{}/{}", pgbouncer::port(), database.name());
+    let [mut one, mut other] = [PgConnection::connect(&url).await.unwrap(), PgConnection::connect(&url).await.unwrap()];
+    let session = async |client: &mut PgConnection| -> i32 {
+        sqlx::raw_sql("SELECT pg_backend_pid()").fetch_one(client).await.unwrap().get(0)
+    };
+    assert_eq!(session(&mut one).await, session(&mut other).await);
+    sqlx::raw_sql("BEGIN").execute(&mut one).await.unwrap();
+    assert_ne!(session(&mut one).await, session(&mut other).await);
 }

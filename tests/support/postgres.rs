@@ -30,9 +30,14 @@ pub(crate) struct Database {
 }
 
 impl Database {
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Its URL for that user.
     pub(crate) fn url(&self, user: &str) -> String {
-        url(user, &self.name)
+        url(user, self.name())
     }
 }
 
@@ -77,11 +82,15 @@ pub(crate) fn server() -> &'static str {
     &SERVER.get_or_init(start).0
 }
 
+/// Where the server listens: a host and a port.
+pub(crate) fn address() -> &'static str {
+    let (_, address) = server().split_once('@').unwrap();
+    address.split_once('/').unwrap().0
+}
+
 /// The same server, by another user and database.
 fn url(user: &str, database: &str) -> String {
-    let (_, host) = server().split_once('@').unwrap();
-    let (host, _) = host.split_once('/').unwrap();
-    format!("postgres://{user}@{host}/{database}")
+    format!("postgres://{user}@{}/{database}", address())
 }
 
 async fn admin() -> PgConnection {
