@@ -2,7 +2,7 @@
 //!
 //! Holds no rule. What a call does is in the routes it is handed.
 //!
-//! A call passes, from the outside in: its connection's place; what isolates a panic; its span; its own place among the
+//! A call passes, from the outside in: its connection's place; what isolates a panic; whether it is gRPC; its span; its own place among the
 //! calls; who calls; its deadline; whether its bytes are messages. Identity stands before whatever reads the request.
 
 mod answer;
@@ -20,6 +20,7 @@ mod limits;
 mod messages;
 mod methods;
 mod places;
+mod protocol;
 mod readiness;
 mod serve;
 mod tidy;
@@ -120,6 +121,7 @@ impl Server {
 
         let service = ServiceBuilder::new()
             .layer(isolate::IsolateLayer)
+            .layer(protocol::ProtocolLayer)
             .layer(calls::CallLayer::new(Arc::clone(&methods)))
             // Once more, so that the span of a call that panicked ends with its status.
             .layer(isolate::IsolateLayer)

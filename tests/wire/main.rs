@@ -13,6 +13,7 @@ mod messages;
 mod panics;
 mod paths;
 mod process;
+mod protocol;
 mod raw;
 mod storm;
 mod stub;
