@@ -5,6 +5,7 @@
 //! A call passes, from the outside in: its connection's place; what isolates a panic; whether it is gRPC; its span; its own place among the
 //! calls; who calls; its deadline; whether its bytes are messages. Identity stands before whatever reads the request.
 
+mod activity;
 mod answer;
 mod assemble;
 mod authenticate;
@@ -16,6 +17,7 @@ mod embedded;
 mod framing;
 mod health;
 mod isolate;
+mod lifetime;
 mod limits;
 mod messages;
 mod methods;
@@ -131,7 +133,7 @@ impl Server {
             .layer(framing::FramingLayer::new(methods, limits.stall))
             .service(routes.prepare());
 
-        let mut serving = serve::Serving::new(&limits);
+        let mut serving = serve::Serving::new(&limits, self.drain);
         let mut connections = connections::Connections::new(incoming, &limits);
         let mut stop = pin!(stop);
         health.ready().await;
@@ -151,7 +153,7 @@ impl Server {
         drop(following);
         health.drain().await;
         drop(connections);
-        Ok(serving.drain(self.drain).await)
+        Ok(serving.drain().await)
     }
 }
 

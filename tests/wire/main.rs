@@ -8,6 +8,7 @@ mod abuse;
 mod connections;
 mod deadlines;
 mod harness;
+mod lifetimes;
 mod limits;
 mod messages;
 mod panics;
