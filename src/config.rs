@@ -32,6 +32,11 @@ pub const DEFAULT_MAX_CONCURRENT_CALLS: usize = 1024;
 /// Connections at once, where none is set.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 1024;
 
+/// How old a connection becomes, where it is not set.
+pub const DEFAULT_MAX_CONNECTION_AGE_SECONDS: u64 = 3600;
+/// How long a connection may carry no call, where it is not set.
+pub const DEFAULT_IDLE_CONNECTION_SECONDS: u64 = 300;
+
 /// Who may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
@@ -75,6 +80,10 @@ pub struct Settings {
     pub max_concurrent_calls: usize,
     /// Connections at once.
     pub max_connections: usize,
+    /// How old a connection becomes; `None`: any age.
+    pub max_connection_age: Option<Duration>,
+    /// How long a connection may carry no call; `None`: for ever.
+    pub idle_connection: Option<Duration>,
 }
 
 /// Everything that is wrong with the settings.

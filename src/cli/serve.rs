@@ -89,6 +89,8 @@ async fn serve(
         max_call: settings.max_call,
         max_concurrent_calls: settings.max_concurrent_calls,
         max_connections: settings.max_connections,
+        max_connection_age: settings.max_connection_age,
+        idle_connection: settings.idle_connection,
         ..Limits::default()
     };
     let server = Server {

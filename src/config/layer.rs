@@ -124,6 +124,16 @@ pub struct Layer {
     #[arg(long, value_name = "NUMBER", env = "RECALL_GATE_MAX_CONNECTIONS", help_heading = "Limits")]
     pub max_connections: Option<u64>,
 
+    /// Seconds after which a connection is told to go, a tenth more or less, 0 to 604800; 0 for never. It takes no more
+    /// calls, and those in flight have the time that a stop gives them. So a load balancer spreads connections anew
+    /// [default: 3600]
+    #[arg(long, value_name = "SECONDS", env = "RECALL_GATE_MAX_CONNECTION_AGE_SECONDS", help_heading = "Limits")]
+    pub max_connection_age_seconds: Option<u64>,
+
+    /// Seconds that a connection may carry no call before it is told to go, 0 to 604800; 0 for ever [default: 300]
+    #[arg(long, value_name = "SECONDS", env = "RECALL_GATE_IDLE_CONNECTION_SECONDS", help_heading = "Limits")]
+    pub idle_connection_seconds: Option<u64>,
+
     /// OpenTelemetry collector that spans are sent to, over OTLP's gRPC without TLS, as in `http://127.0.0.1:4317`. No
     /// span holds memory text, keys, tenants or subjects [default: no spans are sent]
     #[arg(long, value_name = "URL", env = "RECALL_GATE_OTLP_ENDPOINT", help_heading = "Traces")]
@@ -162,6 +172,8 @@ impl Layer {
             max_call_seconds: self.max_call_seconds.or(below.max_call_seconds),
             max_concurrent_calls: self.max_concurrent_calls.or(below.max_concurrent_calls),
             max_connections: self.max_connections.or(below.max_connections),
+            max_connection_age_seconds: self.max_connection_age_seconds.or(below.max_connection_age_seconds),
+            idle_connection_seconds: self.idle_connection_seconds.or(below.idle_connection_seconds),
             otlp_endpoint: self.otlp_endpoint.or(below.otlp_endpoint),
             log_format: self.log_format.or(below.log_format),
             log_filter: self.log_filter.or(below.log_filter),

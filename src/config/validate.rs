@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{
-    DEFAULT_DRAIN_SECONDS, DEFAULT_LISTEN, DEFAULT_MAX_CALL_SECONDS, DEFAULT_MAX_CONCURRENT_CALLS,
-    DEFAULT_MAX_CONNECTIONS, DEFAULT_MIN_FREE_BYTES, Identity, Layer, Settings,
+    DEFAULT_DRAIN_SECONDS, DEFAULT_IDLE_CONNECTION_SECONDS, DEFAULT_LISTEN, DEFAULT_MAX_CALL_SECONDS,
+    DEFAULT_MAX_CONCURRENT_CALLS, DEFAULT_MAX_CONNECTION_AGE_SECONDS, DEFAULT_MAX_CONNECTIONS, DEFAULT_MIN_FREE_BYTES,
+    Identity, Layer, Settings,
 };
 use crate::telemetry::{Endpoint, Logs};
 
@@ -15,6 +16,7 @@ const MAX_DRAIN_SECONDS: u64 = 3600;
 const MAX_RETENTION_DAYS: u64 = 36_500;
 const MAX_CALL_SECONDS: u64 = 3600;
 const MAX_AT_ONCE: u64 = 65_536;
+const MAX_CONNECTION_SECONDS: u64 = 604_800;
 
 impl Layer {
     /// The settings that this layer and the defaults make.
@@ -45,6 +47,18 @@ impl Layer {
         let max_concurrent_calls =
             at_once("max_concurrent_calls", self.max_concurrent_calls, DEFAULT_MAX_CONCURRENT_CALLS, &mut faults);
         let max_connections = at_once("max_connections", self.max_connections, DEFAULT_MAX_CONNECTIONS, &mut faults);
+        let max_connection_age = seconds_or_never(
+            "max_connection_age_seconds",
+            self.max_connection_age_seconds,
+            DEFAULT_MAX_CONNECTION_AGE_SECONDS,
+            &mut faults,
+        );
+        let idle_connection = seconds_or_never(
+            "idle_connection_seconds",
+            self.idle_connection_seconds,
+            DEFAULT_IDLE_CONNECTION_SECONDS,
+            &mut faults,
+        );
         let logs = Logs {
             format: self.log_format.unwrap_or_default(),
             filter: self.log_filter.unwrap_or_else(|| Logs::default().filter),
@@ -81,6 +95,8 @@ impl Layer {
             max_call: Duration::from_secs(max_call_seconds),
             max_concurrent_calls,
             max_connections,
+            max_connection_age,
+            idle_connection,
         })
     }
 }
@@ -94,6 +110,14 @@ fn at_once(name: &str, value: Option<u64>, default: usize, faults: &mut Vec<Stri
             default
         }
     }
+}
+
+fn seconds_or_never(name: &str, value: Option<u64>, default: u64, faults: &mut Vec<String>) -> Option<Duration> {
+    let seconds = value.unwrap_or(default);
+    if seconds > MAX_CONNECTION_SECONDS {
+        faults.push(format!("`{name}` must be 0 to {MAX_CONNECTION_SECONDS}: `{seconds}`"));
+    }
+    (seconds > 0).then(|| Duration::from_secs(seconds))
 }
 
 fn identity(issuer: Option<String>, audience: Option<String>, keys: Vec<String>, faults: &mut Vec<String>) -> Identity {
@@ -149,6 +173,8 @@ mod tests {
         assert_eq!(settings.min_free_bytes, 268_435_456);
         assert_eq!(settings.max_call, Duration::from_mins(1));
         assert_eq!((settings.max_concurrent_calls, settings.max_connections), (1024, 1024));
+        assert_eq!(settings.max_connection_age, Some(Duration::from_hours(1)));
+        assert_eq!(settings.idle_connection, Some(Duration::from_mins(5)));
     }
 
     #[test]
@@ -165,6 +191,22 @@ mod tests {
         assert!(layer(3600, 65_536, 65_536).settings().is_ok());
         assert_eq!(layer(0, 0, 0).settings().unwrap_err().len(), 3);
         assert_eq!(layer(3601, 65_537, u64::MAX).settings().unwrap_err().len(), 3);
+    }
+
+    #[test]
+    fn a_connection_may_last_for_ever_or_up_to_a_week() {
+        let lasting = |seconds| Layer {
+            max_connection_age_seconds: Some(seconds),
+            idle_connection_seconds: Some(seconds),
+            ..Layer::default()
+        };
+        for (seconds, taken) in
+            [(0, None), (1, Some(Duration::from_secs(1))), (604_800, Some(Duration::from_hours(168)))]
+        {
+            let settings = lasting(seconds).settings().unwrap();
+            assert_eq!((settings.max_connection_age, settings.idle_connection), (taken, taken));
+        }
+        assert_eq!(lasting(604_801).settings().unwrap_err().len(), 2);
     }
 
     #[test]
@@ -219,12 +261,14 @@ mod tests {
             max_call_seconds: Some(0),
             max_concurrent_calls: Some(0),
             max_connections: Some(0),
+            max_connection_age_seconds: Some(u64::MAX),
+            idle_connection_seconds: Some(604_801),
             otlp_endpoint: Some(text("https://localhost:4317")),
             log_format: None,
             log_filter: Some(text("recall_gate=loud")),
         };
         let faults = layer.settings().unwrap_err();
-        assert_eq!(faults.len(), 16, "{faults:#?}");
+        assert_eq!(faults.len(), 18, "{faults:#?}");
     }
 
     #[test]

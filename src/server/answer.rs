@@ -37,9 +37,14 @@ const LINGER_BYTES: usize = 64 * 1024;
 /// as a fault of the connection, which is closed after some number of them, with every other call on it. To refuse many
 /// calls must not do that. The cost: who sends only half a request waits a moment for the refusal.
 pub(super) fn instead(status: Status, request: Request<Body>) -> Answer {
+    rather(status.into_http(), request)
+}
+
+/// The same with a response that is no status of gRPC.
+pub(super) fn rather(response: Response<Body>, request: Request<Body>) -> Answer {
     let mut body = request.into_body();
     if body.is_end_stream() {
-        return at_once(status);
+        return Box::pin(ready(Ok(response)));
     }
     Box::pin(async move {
         let rest = async {
@@ -53,7 +58,7 @@ pub(super) fn instead(status: Status, request: Request<Body>) -> Answer {
         };
         // The answer is the same whether or not all came.
         let _ = timeout(LINGER, rest).await;
-        Ok(status.into_http())
+        Ok(response)
     })
 }
 

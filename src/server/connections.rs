@@ -15,6 +15,7 @@ use tokio_stream::Stream;
 use tonic::transport::server::TcpIncoming;
 
 use super::Limits;
+use super::activity::Activity;
 
 /// What each HTTP/2 connection begins with: `PRI * HTTP/2.0` and on.
 const PREFACE_BYTES: usize = 24;
@@ -62,7 +63,8 @@ impl Stream for Connections {
             match place {
                 Ok(place) => {
                     let preface = Some(Preface { missing: PREFACE_BYTES, timer: Box::pin(sleep(self.preface)) });
-                    return Poll::Ready(Some(Connection { stream, preface, _place: place }));
+                    let activity = Activity::default();
+                    return Poll::Ready(Some(Connection { stream, preface, activity, _place: place }));
                 }
                 Err(_) if was_full => {}
                 Err(_) => tracing::warn!("as many connections as may be: others are closed at once"),
@@ -80,15 +82,32 @@ struct Preface {
 pub(super) struct Connection {
     stream: TcpStream,
     preface: Option<Preface>,
+    activity: Activity,
     _place: OwnedSemaphorePermit,
+}
+
+impl Connection {
+    pub(super) const fn activity(&self) -> &Activity {
+        &self.activity
+    }
+
+    fn wrote(&self, written: Poll<Result<usize>>) -> Poll<Result<usize>> {
+        if matches!(written, Poll::Ready(Ok(bytes)) if bytes > 0) {
+            self.activity.moves();
+        }
+        written
+    }
 }
 
 impl AsyncRead for Connection {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<Result<()>> {
         let before = into.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, into);
+        let came = into.filled().len().saturating_sub(before);
+        if came > 0 {
+            self.activity.moves();
+        }
         if let Some(preface) = &mut self.preface {
-            let came = into.filled().len().saturating_sub(before);
             preface.missing = preface.missing.saturating_sub(came);
             if preface.missing == 0 {
                 self.preface = None;
@@ -102,7 +121,8 @@ impl AsyncRead for Connection {
 
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.wrote(written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
@@ -118,7 +138,8 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.wrote(written)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::config::{DEFAULT_MAX_CALL_SECONDS, DEFAULT_MAX_CONCURRENT_CALLS, DEFAULT_MAX_CONNECTIONS};
+use crate::config::{
+    DEFAULT_IDLE_CONNECTION_SECONDS, DEFAULT_MAX_CALL_SECONDS, DEFAULT_MAX_CONCURRENT_CALLS,
+    DEFAULT_MAX_CONNECTION_AGE_SECONDS, DEFAULT_MAX_CONNECTIONS,
+};
 
 /// Calls at once on one connection: no single connection may take more than a part of all places.
 pub(super) const MAX_CALLS_PER_CONNECTION: u32 = 256;
@@ -39,6 +42,12 @@ pub struct Limits {
     pub max_connections: usize,
     /// How long the first bytes of a connection may take.
     pub preface: Duration,
+    /// How old a connection becomes, a tenth more or less, before it takes no more calls; `None`: any age.
+    pub max_connection_age: Option<Duration>,
+    /// How long a connection may carry no call before it takes none any more; `None`: for ever.
+    pub idle_connection: Option<Duration>,
+    /// How long a connection that takes no more calls, and carries none, may be silent until it is closed.
+    pub farewell: Duration,
     /// How long a request may send nothing before it is whole.
     pub stall: Duration,
     /// How long a connection may be silent until it is asked whether it is alive.
@@ -54,6 +63,9 @@ impl Default for Limits {
             max_concurrent_calls: DEFAULT_MAX_CONCURRENT_CALLS,
             max_connections: DEFAULT_MAX_CONNECTIONS,
             preface: Duration::from_secs(10),
+            max_connection_age: Some(Duration::from_secs(DEFAULT_MAX_CONNECTION_AGE_SECONDS)),
+            idle_connection: Some(Duration::from_secs(DEFAULT_IDLE_CONNECTION_SECONDS)),
+            farewell: Duration::from_secs(1),
             stall: Duration::from_secs(10),
             keepalive: Duration::from_secs(30),
             keepalive_timeout: Duration::from_secs(10),

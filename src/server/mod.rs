@@ -2,9 +2,10 @@
 //!
 //! Holds no rule. What a call does is in the routes it is handed.
 //!
-//! A call passes, from the outside in: its connection's place; what isolates a panic; its span; its own place among the
+//! A call passes, from the outside in: its connection's place; what isolates a panic; whether it is gRPC; its span; its own place among the
 //! calls; who calls; its deadline; whether its bytes are messages. Identity stands before whatever reads the request.
 
+mod activity;
 mod answer;
 mod assemble;
 mod authenticate;
@@ -16,10 +17,12 @@ mod embedded;
 mod framing;
 mod health;
 mod isolate;
+mod lifetime;
 mod limits;
 mod messages;
 mod methods;
 mod places;
+mod protocol;
 mod readiness;
 mod serve;
 mod tidy;
@@ -122,6 +125,7 @@ impl Server {
 
         let service = ServiceBuilder::new()
             .layer(isolate::IsolateLayer)
+            .layer(protocol::ProtocolLayer)
             .layer(calls::CallLayer::new(Arc::clone(&methods)))
             // Once more, so that the span of a call that panicked ends with its status.
             .layer(isolate::IsolateLayer)
@@ -131,7 +135,7 @@ impl Server {
             .layer(framing::FramingLayer::new(methods, limits.stall))
             .service(routes.prepare());
 
-        let mut serving = serve::Serving::new(&limits);
+        let mut serving = serve::Serving::new(&limits, self.drain);
         let mut connections = connections::Connections::new(incoming, &limits);
         let mut stop = pin!(stop);
         if self.ready {
@@ -154,7 +158,7 @@ impl Server {
         drop(following);
         health.drain().await;
         drop(connections);
-        Ok(serving.drain(self.drain).await)
+        Ok(serving.drain().await)
     }
 }
 

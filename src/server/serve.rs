@@ -5,21 +5,20 @@
 //! machine looks at last would win. tonic's services, codec and routes stay. The cost is this file; beside the timer it
 //! buys that a drain which is over closes what is left.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Request;
-use hyper::body::Incoming;
 use hyper::server::conn::http2::Builder;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tonic::body::Body;
-use tower::ServiceExt;
 
+use super::activity::Counted;
 use super::answer::Inner;
 use super::connections::Connection;
+use super::lifetime::Lifetime;
 use super::limits::{MAX_CALLS_PER_CONNECTION, MAX_HEADERS_BYTES, MAX_RESET_CALLS, MAX_STREAM_FAULTS};
 use super::{Drained, Limits};
 
@@ -27,11 +26,14 @@ use super::{Drained, Limits};
 pub(super) struct Serving {
     http2: Arc<Builder<TokioExecutor>>,
     connections: JoinSet<()>,
+    lifetime: Lifetime,
+    longest: Duration,
     drain: watch::Sender<()>,
 }
 
 impl Serving {
-    pub(super) fn new(limits: &Limits) -> Self {
+    /// At most so long a drain may take, of all connections and of a single one.
+    pub(super) fn new(limits: &Limits, longest: Duration) -> Self {
         let mut http2 = Builder::new(TokioExecutor::new());
         http2
             .timer(TokioTimer::new())
@@ -41,21 +43,38 @@ impl Serving {
             .max_local_error_reset_streams(MAX_STREAM_FAULTS)
             .keep_alive_interval(limits.keepalive)
             .keep_alive_timeout(limits.keepalive_timeout);
-        Self { http2: Arc::new(http2), connections: JoinSet::new(), drain: watch::Sender::new(()) }
+        Self {
+            http2: Arc::new(http2),
+            connections: JoinSet::new(),
+            lifetime: Lifetime::new(limits, longest),
+            longest,
+            drain: watch::Sender::new(()),
+        }
     }
 
     /// Serves one more.
     pub(super) fn serve<S: Inner + Clone + Send + 'static>(&mut self, connection: Connection, service: S) {
-        let service = service.map_request(|request: Request<Incoming>| request.map(Body::new));
-        let (http2, mut drain) = (Arc::clone(&self.http2), self.drain.subscribe());
+        let activity = connection.activity().clone();
+        let service = TowerToHyperService::new(Counted::new(service, activity.clone()));
+        let (http2, lifetime, mut drain) = (Arc::clone(&self.http2), self.lifetime, self.drain.subscribe());
         self.connections.spawn(async move {
-            let serving = http2.serve_connection(TokioIo::new(connection), TowerToHyperService::new(service));
-            let mut serving = std::pin::pin!(serving);
+            let mut serving = pin!(http2.serve_connection(TokioIo::new(connection), service));
             let ended = tokio::select! {
                 ended = &mut serving => ended,
                 _ = drain.changed() => {
                     serving.as_mut().graceful_shutdown();
-                    serving.await
+                    // How long its calls may take is the drain's to say.
+                    tokio::select! {
+                        ended = serving => ended,
+                        () = lifetime.silence(&activity) => Ok(()),
+                    }
+                }
+                () = lifetime.over(&activity) => {
+                    serving.as_mut().graceful_shutdown();
+                    tokio::select! {
+                        ended = serving => ended,
+                        () = lifetime.silence_or_drain(&activity) => Ok(()),
+                    }
                 }
             };
             if let Err(error) = ended {
@@ -71,11 +90,11 @@ impl Serving {
         }
     }
 
-    /// Takes no more calls and awaits those in flight, at most for so long; what is left then is cut off.
-    pub(super) async fn drain(mut self, longest: Duration) -> Drained {
+    /// Takes no more calls and awaits those in flight; what is left after the longest time is cut off.
+    pub(super) async fn drain(mut self) -> Drained {
         self.drain.send_replace(());
         let all = async { while self.connections.join_next().await.is_some() {} };
-        match tokio::time::timeout(longest, all).await {
+        match tokio::time::timeout(self.longest, all).await {
             Ok(()) => Drained::Whole,
             Err(_) => Drained::Cut,
         }

@@ -13,6 +13,7 @@ mod budget;
 mod candidates;
 mod deleted;
 mod discovery;
+mod dropped;
 mod first;
 mod foreign;
 mod grants;

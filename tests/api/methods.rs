@@ -128,16 +128,20 @@ async fn gone(caller: &mut Caller) -> Gone {
     Gone { memory_id, candidate_id }
 }
 
-#[test]
-fn every_method_has_its_row() {
+/// Every method of the public services, as `Service/Method`.
+pub(crate) fn every_method() -> BTreeSet<String> {
     let set = prost_types::FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
     let public = set.file.iter().filter(|file| file.package() == "recallgate.v1");
-    let methods: BTreeSet<String> = public
+    public
         .flat_map(|file| &file.service)
         .flat_map(|service| service.method.iter().map(|method| format!("{}/{}", service.name(), method.name())))
-        .collect();
+        .collect()
+}
+
+#[test]
+fn every_method_has_its_row() {
     let rows: BTreeSet<String> = rows().into_iter().map(|(method, ..)| method.to_owned()).collect();
-    assert_eq!(rows, methods);
+    assert_eq!(rows, every_method());
 }
 
 #[tokio::test]

@@ -24,13 +24,18 @@ pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     pub(crate) stub: Stub,
     pub(crate) folder: TempDir,
-    _stop: oneshot::Sender<()>,
-    _serving: JoinHandle<Result<Drained, Error>>,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<Result<Drained, Error>>,
     _upkeep: JoinSet<()>,
 }
 
 impl Service {
     pub(crate) async fn start(limits: Limits) -> Self {
+        Self::draining(limits, Duration::from_secs(1)).await
+    }
+
+    /// One whose calls have so long after a stop.
+    pub(crate) async fn draining(limits: Limits, drain: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(SystemClock);
         let policy = Policy::compiled_in().unwrap();
@@ -44,7 +49,7 @@ impl Service {
             store: assembled.store,
             ready: true,
             clock,
-            drain: Duration::from_secs(1),
+            drain,
             limits,
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -52,7 +57,12 @@ impl Service {
         let (stop, stopped) = oneshot::channel::<()>();
         let health = Health::new().await;
         let serving = tokio::spawn(server.run(listener, health, async { stopped.await.unwrap_or_default() }));
-        Self { address, stub, folder, _stop: stop, _serving: serving, _upkeep: assembled.upkeep }
+        Self { address, stub, folder, stop, serving, _upkeep: assembled.upkeep }
+    }
+
+    pub(crate) async fn stop(self) -> Drained {
+        self.stop.send(()).unwrap();
+        self.serving.await.unwrap().unwrap()
     }
 
     pub(crate) async fn raw(&self) -> Raw {
