@@ -1,7 +1,6 @@
 //! Callers that hang up at any moment, in every method, while others of the same connection go on.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +10,10 @@ use recall_gate::api::proto::{
     GetPolicyRequest, RejectCandidateRequest,
 };
 use recall_gate::server::Drained;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{ConnectOptions, Connection};
 use tokio::task::JoinSet;
 use tonic::{Code, Status};
 
+use crate::backdoor::Backdoor;
 use crate::batch::batch;
 use crate::harness::{Caller, Service};
 use crate::methods::every_method;
@@ -186,42 +184,26 @@ async fn b34_callers_that_hang_up_in_any_method_leave_changes_whole_and_every_co
         }
         hanging_up.join_all().await;
     }
-    let database = service.folder.path().join("recall-gate.db");
-    no_snapshot_is_held(&database).await;
-    let _folder = service.folder;
+    let mut backdoor = service.home.backdoor().await;
+    no_snapshot_is_held(&mut backdoor).await;
+    let _home = service.home;
     assert_eq!(service.embedded.stop().await, Some(Drained::Whole));
-    everything_is_whole(&database).await;
+    everything_is_whole(&mut backdoor).await;
 }
 
-async fn open(database: &Path) -> SqliteConnection {
-    SqliteConnectOptions::new().filename(database).connect().await.unwrap()
-}
-
-/// A connection that is inside a transaction keeps the log from being emptied.
-async fn no_snapshot_is_held(database: &Path) {
-    let mut connection = open(database).await;
-    let emptied = async {
-        loop {
-            let (busy, _, _): (i64, i64, i64) =
-                sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut connection).await.unwrap();
-            if busy == 0 {
-                break;
-            }
+/// No connection is left inside a transaction.
+async fn no_snapshot_is_held(backdoor: &mut Backdoor) {
+    let over = async {
+        while backdoor.open_readers().await > 0 {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(LONG, emptied).await.unwrap();
-    connection.close().await.unwrap();
-}
-
-async fn number(connection: &mut SqliteConnection, sql: &'static str) -> i64 {
-    sqlx::query_scalar(sql).fetch_one(connection).await.unwrap()
+    tokio::time::timeout(LONG, over).await.unwrap();
 }
 
 /// Each row was written with its decision, and each decision with its rows.
-async fn everything_is_whole(database: &Path) {
-    let mut connection = open(database).await;
-    let mut count = async |sql| number(&mut connection, sql).await;
+async fn everything_is_whole(backdoor: &mut Backdoor) {
+    let mut count = async |sql| backdoor.number(sql, "").await;
     let activated = count("SELECT count(*) FROM decisions WHERE outcome = 'ACTIVATED'").await;
     let turned =
         count("SELECT count(*) FROM decisions WHERE method IN ('Delete', 'Restore') AND outcome = 'DONE'").await;
@@ -239,5 +221,8 @@ async fn everything_is_whole(database: &Path) {
     let of_batches = "SELECT count(*) FROM memories WHERE value LIKE 'batch %'";
     let kept = "SELECT count(*) FROM idempotency WHERE method = 'BatchCapture'";
     assert_eq!(count(of_batches).await, 3 * count(kept).await);
-    assert_eq!(count("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'").await, 0);
+    if let Backdoor::Sqlite(_) = backdoor {
+        let faults = "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'";
+        assert_eq!(backdoor.number(faults, "").await, 0);
+    }
 }

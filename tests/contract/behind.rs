@@ -27,19 +27,4 @@ impl Backdoor {
             Self::Postgres(at) => sqlx::query(sql).bind(bound).execute(at).await.unwrap().rows_affected(),
         }
     }
-
-    /// How many readers the server or the log still keeps an old state for.
-    pub(crate) async fn open_readers(&mut self) -> i64 {
-        match self {
-            Self::Sqlite(at) => {
-                let checkpoint = sqlx::query_as::<_, (i64, i64, i64)>("PRAGMA wal_checkpoint(TRUNCATE)");
-                checkpoint.fetch_one(at).await.unwrap().0
-            }
-            Self::Postgres(at) => {
-                let others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
-                              AND xact_start IS NOT NULL AND pid <> pg_backend_pid()";
-                sqlx::query_scalar(others).fetch_one(at).await.unwrap()
-            }
-        }
-    }
 }

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{Executor, Row, raw_sql};
 
 use crate::store::OpenError;
 
@@ -142,14 +141,6 @@ impl Pool {
             .idle_timeout(IDLE_TIMEOUT)
             .max_lifetime(MAX_LIFETIME)
             .test_before_acquire(false)
-            .before_acquire(|connection, _| {
-                Box::pin(async move {
-                    // In the simple protocol, which parses, plans and runs at one instant: within a transaction that
-                    // somebody left open, `now()` is older than the statement.
-                    let asked = connection.fetch_one(raw_sql("SELECT now() = statement_timestamp()")).await?;
-                    Ok(asked.try_get::<bool, _>(0)?)
-                })
-            })
             .connect_lazy_with(once(address)?);
         Ok(Self { connections, transaction_pooler })
     }

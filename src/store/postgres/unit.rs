@@ -3,7 +3,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use sqlx::{Connection, PgConnection, query};
+use sqlx::pool::PoolConnection;
+use sqlx::{Connection, Executor, PgConnection, PgPool, Postgres, Row, query, raw_sql};
 
 use super::connect::Pool;
 use super::error::{QUERY_CANCELED, state};
@@ -53,22 +54,25 @@ async fn limit(connection: &mut PgConnection, deadline: Deadline) -> Result<(), 
     Ok(())
 }
 
-/// Runs a unit of work in a transaction. Its task is not ended with whoever waits for it; the deadline of the call that
-/// this task works for is kept, by waiting no longer for a connection, and by the database for each statement.
+/// Runs a unit of work in a transaction.
+///
+/// Whoever waits for a connection may give up, and nothing is begun. Once there is one, the unit is a task of its own
+/// that does not end with whoever waits for it. The deadline of the call that this task works for is kept: by waiting
+/// no longer than that for a connection, and by the database for each statement.
 pub(super) async fn run<T: Send + 'static>(
     pool: &Pool,
     begin: &'static str,
     scope: Option<Scope>,
     work: impl for<'c> FnOnce(&'c mut PgConnection) -> Work<'c, T> + Send + 'static,
 ) -> Result<T, Fault> {
-    let pool = pool.clone();
     let deadline = Deadline::current();
+    let connection = match deadline {
+        Some(Deadline(end)) => tokio::time::timeout_at(end, usable(&pool.connections)).await,
+        None => Ok(usable(&pool.connections).await),
+    };
+    let mut connection = connection.map_err(|_| Fault::OutOfTime)??;
+    let transaction_pooler = pool.transaction_pooler;
     let unit = tokio::spawn(async move {
-        let mut connection = match deadline {
-            Some(Deadline(end)) => tokio::time::timeout_at(end, pool.connections.acquire()).await,
-            None => Ok(pool.connections.acquire().await),
-        }
-        .map_err(|_| Fault::OutOfTime)??;
         let mut transaction = connection.begin_with(begin).await?;
         let done = async {
             if let Some(deadline) = deadline {
@@ -78,7 +82,11 @@ pub(super) async fn run<T: Send + 'static>(
                 scope.set(&mut transaction).await?;
             }
             let done = work(&mut transaction).await?;
-            pool.forget_statements(&mut transaction).await?;
+            if transaction_pooler {
+                // The next transaction may have another connection of the server, where the names of prepared
+                // statements mean nothing, or something else.
+                transaction.clear_cached_statements().await?;
+            }
             Ok(done)
         };
         match done.await {
@@ -87,7 +95,7 @@ pub(super) async fn run<T: Send + 'static>(
                 Ok(done)
             }
             Err(fault) => {
-                // Whether or not it is heard: the pool asks each connection before it gives it out again.
+                // Whether or not it is heard: each connection is asked before it is used again.
                 let _ = transaction.rollback().await;
                 let canceled = state(&fault).as_deref() == Some(QUERY_CANCELED);
                 Err(if canceled && deadline.is_some_and(Deadline::is_over) { Fault::OutOfTime } else { fault })
@@ -97,10 +105,18 @@ pub(super) async fn run<T: Send + 'static>(
     unit.await.map_err(|_| Fault::Stored("unit of work"))?
 }
 
-impl Pool {
-    /// Behind a pooler the next transaction may have another connection of the server, where the names of prepared
-    /// statements mean nothing, or something else.
-    pub(super) async fn forget_statements(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-        if self.transaction_pooler { connection.clear_cached_statements().await } else { Ok(()) }
+/// A connection that works, and that nobody has left inside a transaction. Others are closed on the way: after the
+/// server has started anew, all that were open before.
+async fn usable(pool: &PgPool) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+    for _ in 0..=pool.options().get_max_connections() {
+        let mut connection = pool.acquire().await?;
+        // In the simple protocol, which parses, plans and runs at one instant: within a transaction that somebody left
+        // open, `now()` is older than the statement.
+        let asked = connection.fetch_one(raw_sql("SELECT now() = statement_timestamp()")).await;
+        if asked.and_then(|row| row.try_get::<bool, _>(0)).unwrap_or(false) {
+            return Ok(connection);
+        }
+        connection.close_on_drop();
     }
+    Err(sqlx::Error::PoolTimedOut)
 }
