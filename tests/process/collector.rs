@@ -42,7 +42,10 @@ pub(crate) struct Collector {
 
 impl Collector {
     pub(crate) fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::on(TcpListener::bind("127.0.0.1:0").unwrap())
+    }
+
+    pub(crate) fn on(listener: TcpListener) -> Self {
         listener.set_nonblocking(true).unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let (kept, (stop, stopped)) = (Kept::default(), oneshot::channel());
