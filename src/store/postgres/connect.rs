@@ -39,7 +39,8 @@ pub struct PostgresOptions {
     pub worker: String,
     /// The file of the digest key, the same on every replica.
     pub digest_key: PathBuf,
-    /// The most connections of the service's own role, at least one; the others have few.
+    /// The most connections of the service's own role that read for recalls, and as many again for everything else, at
+    /// least one each; the other roles have few.
     pub connections: u32,
     /// A pooler in transaction mode lies between: nothing of a session outlives a transaction.
     pub transaction_pooler: bool,
@@ -148,7 +149,10 @@ impl Pool {
 
 /// The pools of the four roles.
 pub(super) struct Pools {
+    /// Of the service's own role, for transactions.
     pub(super) app: Pool,
+    /// Of the same role, for single statements: nobody ever says `BEGIN` on these.
+    pub(super) views: Pool,
     pub(super) ledger: Pool,
     pub(super) feeder: Pool,
     pub(super) worker: Pool,
@@ -161,6 +165,7 @@ impl Pools {
         let pool = |address: &str, most| Pool::new(address, most, options.transaction_pooler);
         Ok(Self {
             app: pool(&options.app, options.connections)?,
+            views: pool(&options.app, options.connections)?,
             ledger: pool(&options.ledger, FEW)?,
             feeder: pool(&options.feeder, FEW)?,
             worker: pool(&options.worker, FEW)?,
@@ -174,6 +179,7 @@ impl Pools {
     }
 
     pub(super) async fn close(&self) {
+        self.views.connections.close().await;
         for (_, pool) in self.each() {
             pool.connections.close().await;
         }

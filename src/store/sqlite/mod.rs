@@ -39,6 +39,29 @@ macro_rules! contains {
     };
 }
 
+/// The tenant and the subject of a statement, and the id of nothing.
+macro_rules! tenant {
+    () => {
+        "$1"
+    };
+}
+macro_rules! subject {
+    () => {
+        "$2"
+    };
+}
+macro_rules! nil {
+    () => {
+        "zeroblob(16)"
+    };
+}
+/// A whole statement about the rows of `tenant!` and `subject!`.
+macro_rules! visible {
+    ($statement:expr) => {
+        $statement
+    };
+}
+
 /// The writer gives each row of the feed its position as it writes it.
 const POSITION_AT_ONCE: bool = true;
 
