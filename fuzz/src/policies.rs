@@ -33,13 +33,14 @@ pub fn check(data: &[u8]) {
 fn named(document: &str, faults: &PolicyFaults) {
     assert!(!faults.0.is_empty(), "refused, and nobody knows why");
     assert!(faults.to_string().contains("in the policy"));
+    let lines: Vec<&str> = document.split('\n').collect();
     let mut last = Some((0, 0));
     for fault in &faults.0 {
         assert!(!fault.message.trim().is_empty(), "a fault that says nothing: {fault:?}");
         let place = place(&fault.message);
         if let Some((line, column)) = place {
-            let lines = document.split('\n').nth(line - 1);
-            let chars = lines.unwrap_or_else(|| panic!("no such line: {fault:?}")).chars().count();
+            let line_text = lines.get(line - 1).unwrap_or_else(|| panic!("no such line: {fault:?}"));
+            let chars = line_text.chars().count();
             assert!((1..=chars + 1).contains(&column), "no such column: {fault:?}");
             assert!(last.is_some_and(|last| last <= (line, column)), "out of order: {fault:?}");
         }
