@@ -61,7 +61,7 @@ fn request_shapes(seeds: &mut Seeds) {
     let compressed = frame(1, &gzip(&message));
     for (name, shape, bytes) in [
         ("compressed", Shape::Compressed, gzip(&message)),
-        ("compressed-zeros", Shape::Compressed, gzip(&[0; 100_000])),
+        ("compressed-zeros", Shape::Compressed, gzip(&vec![0; 100_000])),
         ("body", Shape::Body, plain),
         ("body-compressed", Shape::CompressedBody, compressed),
         ("body-too-long", Shape::Body, b"\0\xff\xff\xff\xff".to_vec()),
@@ -123,54 +123,54 @@ fn ada() -> String {
     "ada".to_owned()
 }
 
-fn at(seconds: i64) -> Option<Timestamp> {
-    Some(Timestamp { seconds, nanos: 999_999_999 })
+fn at(seconds: i64) -> Timestamp {
+    Timestamp { seconds, nanos: 999_999_999 }
 }
 
-fn scope() -> Option<proto::Scope> {
-    Some(proto::Scope {
+fn scope() -> proto::Scope {
+    proto::Scope {
         level: proto::Level::Task.into(),
         project_id: "alpha".to_owned(),
         task_id: "t-1".to_owned(),
         audience: proto::Audience::Personal.into(),
-    })
+    }
 }
 
-fn source() -> Option<proto::Source> {
-    Some(proto::Source {
+fn source() -> proto::Source {
+    proto::Source {
         kind: "user_message".to_owned(),
         reference: "message 7".to_owned(),
         parent_memory_ids: vec![id()],
         parent_references: vec!["ticket 9".to_owned()],
-    })
+    }
 }
 
-fn by_address() -> Option<proto::MemoryName> {
-    let address = proto::MemoryAddress { scope: scope(), key: "language".to_owned() };
-    Some(proto::MemoryName { name: Some(proto::memory_name::Name::Address(address)) })
+fn by_address() -> proto::MemoryName {
+    let address = proto::MemoryAddress { scope: Some(scope()), key: "language".to_owned() };
+    proto::MemoryName { name: Some(proto::memory_name::Name::Address(address)) }
 }
 
-fn by_id() -> Option<proto::MemoryName> {
-    Some(proto::MemoryName { name: Some(proto::memory_name::Name::MemoryId(id())) })
+fn by_id() -> proto::MemoryName {
+    proto::MemoryName { name: Some(proto::memory_name::Name::MemoryId(id())) }
 }
 
 fn capture() -> proto::CaptureRequest {
     let purposes = vec!["draft".to_owned()];
     proto::CaptureRequest {
         subject_id: ada(),
-        scope: scope(),
+        scope: Some(scope()),
         kind: "preference".to_owned(),
         key: "language".to_owned(),
         value: "R\u{fc}st \u{1f980}".to_owned(),
-        source: source(),
+        source: Some(source()),
         evidence: proto::Evidence::UserConfirmed.into(),
         confidence: Some(0.9),
         sensitivity: proto::Sensitivity::Personal.into(),
         consent: Some(proto::Consent { state: proto::ConsentState::Granted.into(), purposes: purposes.clone() }),
         purposes,
-        observe_time: at(100),
-        valid_from_time: at(200),
-        expire_time: at(300),
+        observe_time: Some(at(100)),
+        valid_from_time: Some(at(200)),
+        expire_time: Some(at(300)),
         expected_version: Some(0),
         accept_revoked: true,
         request_id: id(),
@@ -212,22 +212,27 @@ fn confirm() -> proto::ConfirmCandidateRequest {
 }
 
 fn list_candidates() -> proto::ListCandidatesRequest {
-    proto::ListCandidatesRequest { subject_id: ada(), scope: scope(), page_size: 7, page_token: "AAEC_w".to_owned() }
+    proto::ListCandidatesRequest {
+        subject_id: ada(),
+        scope: Some(scope()),
+        page_size: 7,
+        page_token: "AAEC_w".to_owned(),
+    }
 }
 
 fn correct() -> proto::CorrectRequest {
     proto::CorrectRequest {
         subject_id: ada(),
-        memory: by_address(),
+        memory: Some(by_address()),
         expected_version: Some(3),
         value: "Go".to_owned(),
-        source: source(),
+        source: Some(source()),
         evidence: proto::Evidence::UserConfirmed.into(),
         confidence: Some(1.0),
         sensitivity: proto::Sensitivity::Internal.into(),
-        observe_time: at(-62_135_596_800),
-        valid_from_time: at(200),
-        expire_time: at(253_402_300_799),
+        observe_time: Some(at(-62_135_596_800)),
+        valid_from_time: Some(at(200)),
+        expire_time: Some(at(253_402_300_799)),
         reason: "she said so".to_owned(),
         accept_revoked: true,
         request_id: id(),
@@ -238,7 +243,7 @@ fn correct() -> proto::CorrectRequest {
 fn delete() -> proto::DeleteRequest {
     proto::DeleteRequest {
         subject_id: ada(),
-        memory: by_id(),
+        memory: Some(by_id()),
         expected_version: Some(3),
         evidence: proto::Evidence::UserConfirmed.into(),
         request_id: id(),
@@ -248,7 +253,7 @@ fn delete() -> proto::DeleteRequest {
 fn restore() -> proto::RestoreRequest {
     proto::RestoreRequest {
         subject_id: ada(),
-        memory: by_address(),
+        memory: Some(by_address()),
         expected_version: Some(3),
         evidence: proto::Evidence::OperatorVerified.into(),
         request_id: id(),
@@ -279,7 +284,7 @@ fn recall() -> proto::RecallRequest {
 }
 
 fn get_memory() -> proto::GetMemoryRequest {
-    proto::GetMemoryRequest { subject_id: ada(), memory: by_address(), purpose: "subject_access".to_owned() }
+    proto::GetMemoryRequest { subject_id: ada(), memory: Some(by_address()), purpose: "subject_access".to_owned() }
 }
 
 fn list_memories() -> proto::ListMemoriesRequest {
