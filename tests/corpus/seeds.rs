@@ -25,6 +25,7 @@ pub(crate) fn all() -> Seeds {
         seeds.insert(format!("requests/{method}"), requests::input(method, Shape::Message, &bytes));
     }
     request_shapes(&mut seeds);
+    past_the_limits(&mut seeds);
     page_tokens(&mut seeds);
     policy_files(&mut seeds);
     seeds
@@ -68,6 +69,27 @@ fn request_shapes(seeds: &mut Seeds) {
         ("body-empty", Shape::Body, Vec::new()),
     ] {
         seeds.insert(format!("requests/{name}"), requests::input("Recall", shape, &bytes));
+    }
+}
+
+/// Good but for one thing, so that a limit that is no longer kept is seen.
+fn past_the_limits(seeds: &mut Seeds) {
+    let long = proto::CaptureRequest { value: "x".repeat(65_537), ..capture() };
+    let never = proto::CaptureRequest { expire_time: Some(at(200)), ..capture() };
+    let purposes = vec!["draft".to_owned(); 2];
+    let twice = proto::CaptureRequest { purposes, ..capture() };
+    let mut many = batch();
+    many.items = vec![many.items[0].clone(); 101];
+    let silent = proto::CorrectRequest { reason: " ".to_owned(), ..correct() };
+    for (name, method, bytes) in [
+        ("value-too-long", "Capture", long.encode_to_vec()),
+        ("never-valid", "Capture", never.encode_to_vec()),
+        ("purpose-twice", "Capture", twice.encode_to_vec()),
+        ("too-many", "BatchCapture", many.encode_to_vec()),
+        ("no-reason", "Correct", silent.encode_to_vec()),
+    ] {
+        let input = requests::input(method, Shape::Compressed, &gzip(&bytes));
+        seeds.insert(format!("requests/{method}-{name}"), input);
     }
 }
 
