@@ -197,7 +197,8 @@ fn no_source_file_is_too_long() {
 
 #[test]
 fn nothing_is_put_off() {
-    let faults = loose_ends(&[sources("src").unwrap(), sources("tests").unwrap()].concat());
+    let faults =
+        loose_ends(&[sources("src").unwrap(), sources("tests").unwrap(), sources("fuzz/src").unwrap()].concat());
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
