@@ -89,6 +89,7 @@ impl Service {
 
     /// Starts one on a folder that may hold a database already. Callers need a token: there is no development identity.
     pub(crate) async fn start_in(folder: TempDir, policy: Policy) -> Self {
+        crate::listening::listen();
         let key = SigningKey::generate().unwrap();
         let keys = KeySet::of(DEVELOPMENT_KEY_ID, &key);
         let verifier = JwtVerifier::new(DEVELOPMENT_ISSUER, DEVELOPMENT_AUDIENCE, keys);

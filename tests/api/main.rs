@@ -17,6 +17,8 @@ mod grants;
 mod harness;
 mod hidden;
 mod isolation;
+#[path = "../said/listening.rs"]
+mod listening;
 mod lists;
 mod methods;
 mod nominees;
@@ -25,6 +27,8 @@ mod raw_bytes;
 mod reading;
 mod replay;
 mod requests;
+#[path = "../said/file.rs"]
+mod said;
 mod seeds_conflicts;
 mod seeds_limits;
 mod seeds_writes;

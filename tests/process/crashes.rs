@@ -75,9 +75,9 @@ impl Tally {
 async fn write(mut caller: Caller, writer: usize, round: usize, mut known: Known, tally: Arc<Tally>) -> (Known, Seen) {
     let mut seen = Seen::default();
     // Of its own: what one deletes is blocked by reference and key in every project.
-    let reference = format!("message of writer {writer}");
+    let reference = format!("zq7 message of writer {writer}");
     for turn in 0.. {
-        let value = format!("value {writer} of round {round}, turn {turn}");
+        let value = format!("zq7 value {writer} of round {round}, turn {turn}");
         let id_of_request = if turn % 2 == 0 { request_id() } else { String::new() };
         known.sent = Some(value.clone());
         let answer: Result<(String, i64, String, bool), Status> = match known.memory {

@@ -41,7 +41,7 @@ fn assert_unavailable(status: &Status) {
     let reason = error_reason(status);
     assert!(["STORE_UNAVAILABLE", "LEDGER_UNAVAILABLE"].contains(&reason.as_str()), "{status:?}");
     let said = format!("{status:?}").to_lowercase();
-    for never in ["secret value", "sqlite", "disk", "locked", "recall-gate.db"] {
+    for never in ["zq7 secret value", "sqlite", "disk", "locked", "recall-gate.db"] {
         assert!(!said.contains(never), "`{never}`: {status:?}");
     }
 }
@@ -53,7 +53,7 @@ async fn call(mut caller: Caller, number: usize, load: Arc<Load>) -> Written {
         if load.stop.load(Ordering::SeqCst) {
             break;
         }
-        let (project, value) = (format!("p-{number}-{turn}"), format!("secret value {number} {turn}"));
+        let (project, value) = (format!("p-{number}-{turn}"), format!("zq7 secret value {number} {turn}"));
         let refused = match caller.capture.capture(fact_of(&project, KEY, &value)).await {
             Ok(_) => {
                 written.insert(project.clone(), value.clone());
@@ -181,7 +181,7 @@ async fn s02_i06_a_full_disk_refuses_calls_turns_readiness_and_is_over_when_ther
     running.kill();
     let told = running.err();
     assert!(told.contains("not ready") && told.contains("ready again"), "{told}");
-    assert!(!told.contains("secret value") && !told.contains("panicked"), "{told}");
+    assert!(!told.contains("zq7 secret value") && !told.contains("panicked"), "{told}");
     assert_holds(&disk.path().join("recall-gate.db"), &written).await;
 }
 

@@ -18,9 +18,13 @@ mod crashes;
 mod database;
 mod faults;
 mod identity;
+#[path = "../said/keys.rs"]
+mod keys;
 mod mounts;
 mod program;
 mod readme;
+#[path = "../said/file.rs"]
+mod said;
 mod serving;
 mod settings;
 mod starting;

@@ -126,7 +126,7 @@ async fn b34_a_change_that_ran_out_of_time_took_effect_once_and_the_same_request
     outside.execute("BEGIN IMMEDIATE").await.unwrap();
 
     let id = "0190a000-0000-7000-8000-00000000000a";
-    let request = fact("brief", id);
+    let request = fact("zq7 brief", id);
     let mut raw = service.raw().await;
     let message = framed(0, &prost::Message::encode_to_vec(&request));
     let path = "/recallgate.v1.CaptureService/Capture";
@@ -138,7 +138,7 @@ async fn b34_a_change_that_ran_out_of_time_took_effect_once_and_the_same_request
     let first = tokio::time::timeout(LONG, client.capture(request.clone())).await.unwrap().unwrap().into_inner();
     let again = client.capture(request).await.unwrap().into_inner();
     assert_eq!((&first.memory_id, first.version), (&again.memory_id, 1), "one memory, whenever it was written");
-    let other = client.capture(fact("brief", "0190a000-0000-7000-8000-00000000000b")).await.unwrap().into_inner();
+    let other = client.capture(fact("zq7 brief", "0190a000-0000-7000-8000-00000000000b")).await.unwrap().into_inner();
     assert_eq!(other.outcome(), Outcome::Duplicate, "there is one already");
     witness.was_undisturbed().await;
 }

@@ -30,6 +30,7 @@ pub(crate) struct Service {
 
 impl Service {
     pub(crate) async fn start(limits: Limits) -> Self {
+        crate::listening::listen();
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(SystemClock);
         let policy = Policy::compiled_in().unwrap();
@@ -71,7 +72,7 @@ pub(crate) fn fact(value: &str, request_id: &str) -> CaptureRequest {
         value: value.to_owned(),
         source: Some(Source {
             kind: "user_message".to_owned(),
-            reference: "message-1".to_owned(),
+            reference: "zq7-message-1".to_owned(),
             ..Source::default()
         }),
         evidence: Evidence::UserConfirmed.into(),

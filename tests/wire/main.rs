@@ -9,11 +9,15 @@ mod connections;
 mod deadlines;
 mod harness;
 mod limits;
+#[path = "../said/listening.rs"]
+mod listening;
 mod messages;
 mod panics;
 mod paths;
 mod process;
 mod raw;
+#[path = "../said/file.rs"]
+mod said;
 mod storm;
 mod stub;
 mod witness;
