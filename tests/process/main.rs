@@ -18,8 +18,10 @@ mod crashes;
 mod database;
 mod faults;
 mod identity;
+mod injected;
 #[path = "../said/keys.rs"]
 mod keys;
+mod load;
 mod mounts;
 mod program;
 mod readme;

@@ -11,16 +11,18 @@ use base64::engine::general_purpose::STANDARD;
 pub(crate) fn note(service: &Path) {
     let mut forms = Vec::new();
     if let Ok(key) = std::fs::read(service.join("recall-gate.db.digest-key")) {
-        let hexadecimal = key.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        forms.extend([hexadecimal, STANDARD.encode(&key), format!("{key:?}")]);
+        let hexadecimal: Vec<String> = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        forms.extend([hexadecimal.concat(), STANDARD.encode(&key), format!("{key:?}")]);
     }
     if let Ok(pem) = std::fs::read_to_string(service.join("recall-gate.db.dev-key.pem")) {
         forms.extend(pem.lines().max_by_key(|line| line.len()).map(str::to_owned));
+    }
+    if forms.is_empty() {
+        return;
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("secrets");
     std::fs::create_dir_all(&folder).unwrap();
     let mut file = File::options().create(true).append(true).open(folder.join("keys")).unwrap();
     // In one write, because others add theirs at the same time.
-    let lines: String = forms.iter().map(|form| format!("{form}\n")).collect();
-    file.write_all(lines.as_bytes()).unwrap();
+    file.write_all(format!("{}\n", forms.join("\n")).as_bytes()).unwrap();
 }
