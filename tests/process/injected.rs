@@ -118,7 +118,8 @@ async fn i06_a_write_that_is_cut_short_is_not_acknowledged_and_does_not_end_the_
     callers.acknowledged(5).await;
     let log = service.path().join("recall-gate.db-wal");
     for part in [1, 1000] {
-        let limit = length(&log) + 8192 + part;
+        // Further away than what is written meanwhile, and nearer than where the log begins anew.
+        let limit = length(&log) + 256 * 1024 + part;
         limit_files(service.running.id(), &limit.to_string());
         callers.refused(10).await;
         until_health_says(&channel, ServingStatus::NotServing).await;
