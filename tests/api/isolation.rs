@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use recall_gate::api::proto::{
-    Audience, Budget, CaptureRequest, Context, GetMemoryRequest, ListMemoriesRequest, Query, RecallRequest, Scope,
-    Sensitivity,
+    Audience, Budget, CaptureRequest, Context, DeleteRequest, GetMemoryRequest, ListMemoriesRequest, MemoryAddress,
+    MemoryName, Query, RecallRequest, Scope, Sensitivity, memory_name,
 };
 use recall_gate::identity::Ticket;
 use tonic::Code;
@@ -333,4 +333,38 @@ async fn b01_a_selector_that_is_left_out_or_blank_never_widens() {
     let other = recalling_for("converse", in_general(), all());
     let other = recalled(&mut caller, RecallRequest { subject_id: "nobody".to_owned(), ..other }).await;
     assert_eq!((values(&other).len(), other.rejected_count), (0, 0));
+}
+
+#[tokio::test]
+async fn b01_a_deletion_without_a_whole_name_deletes_nothing() {
+    let service = Service::start().await;
+    let mut caller = service.caller().await;
+    activated(&mut caller, fact("response_style", "zq7 lantern")).await;
+    let partly = |scope, key: &str| {
+        let address = MemoryAddress { scope, key: key.to_owned() };
+        Some(MemoryName { name: Some(memory_name::Name::Address(address)) })
+    };
+    let names = [
+        None,
+        Some(MemoryName { name: None }),
+        Some(named("")),
+        Some(named("   ")),
+        partly(None, "response_style"),
+        partly(Some(Scope::default()), "response_style"),
+        partly(Some(general()), ""),
+        partly(Some(general()), "\u{200b}"),
+    ];
+    for memory in names {
+        let refused = caller.delete.delete(DeleteRequest { memory, ..deletion("", 1) }).await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{refused:?}");
+    }
+    for blank in ["   ", "\u{200b}"] {
+        let named = DeleteRequest {
+            subject_id: blank.to_owned(),
+            memory: Some(at(general(), "response_style")),
+            ..deletion("", 1)
+        };
+        assert_eq!(caller.delete.delete(named).await.unwrap_err().code(), Code::InvalidArgument);
+    }
+    assert_eq!(values(&recalled(&mut caller, recalling(in_general(), all())).await), ["zq7 lantern"]);
 }

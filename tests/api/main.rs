@@ -1,21 +1,26 @@
 //! Black-box tests: the service over a real socket, by the generated clients.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "what is not as promised panics")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what is not as promised panics")]
 
 mod account;
+mod at_once;
 mod bad_input;
 mod bad_reads;
 mod bad_writes;
 mod batch;
+mod beside_the_credential;
 mod budget;
 mod candidates;
+mod clock_steps;
 mod deleted;
+mod depth;
 mod discovery;
 mod first;
 mod foreign;
 mod grants;
 mod harness;
 mod hidden;
+mod in_force;
 mod isolation;
 #[path = "../said/listening.rs"]
 mod listening;
