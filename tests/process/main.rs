@@ -22,6 +22,7 @@ mod injected;
 #[path = "../said/keys.rs"]
 mod keys;
 mod load;
+mod many;
 mod mounts;
 mod program;
 mod readme;
