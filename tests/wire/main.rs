@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod abuse;
+mod clients;
 mod connections;
 mod deadlines;
 mod harness;
