@@ -15,7 +15,7 @@ use crate::requests::{correction, deletion, fact, general, in_general, named, re
 /// Ten times as many as there are readers.
 const AT_ONCE: usize = 40;
 /// What takes as long stands still.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 type Answer = Pin<Box<dyn Future<Output = Result<(), Status>> + Send>>;
 

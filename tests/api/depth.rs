@@ -40,7 +40,7 @@ async fn s05_json_is_taken_to_a_depth_of_32_and_comes_back_byte_for_byte() {
                     assert!(fits || why(&reply.reasons) == ["VALUE_NOT_ALLOWED"], "{depth}: {:?}", why(&reply.reasons));
                 }
                 Err(refused) => {
-                    assert!(!fits && refused.code() == tonic::Code::InvalidArgument, "{depth}: {refused:?}")
+                    assert!(!fits && refused.code() == tonic::Code::InvalidArgument, "{depth}: {refused:?}");
                 }
             }
             if fits {

@@ -359,12 +359,12 @@ async fn b01_a_deletion_without_a_whole_name_deletes_nothing() {
         assert_eq!(refused.code(), Code::InvalidArgument, "{refused:?}");
     }
     for blank in ["   ", "\u{200b}"] {
-        let named = DeleteRequest {
+        let blankly = DeleteRequest {
             subject_id: blank.to_owned(),
             memory: Some(at(general(), "response_style")),
             ..deletion("", 1)
         };
-        assert_eq!(caller.delete.delete(named).await.unwrap_err().code(), Code::InvalidArgument);
+        assert_eq!(caller.delete.delete(blankly).await.unwrap_err().code(), Code::InvalidArgument);
     }
     assert_eq!(values(&recalled(&mut caller, recalling(in_general(), all())).await), ["zq7 lantern"]);
 }

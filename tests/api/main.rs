@@ -1,6 +1,6 @@
 //! Black-box tests: the service over a real socket, by the generated clients.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what is not as promised panics")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what is not as promised panics")]
 
 mod account;
 mod at_once;

@@ -229,13 +229,13 @@ fn every_guard_of_an_invariant_that_is_named_is_there() {
 /// The tests that carry the number of a case which the page holds (`**B01**`), and that it does not name.
 fn unlisted_tests(page: &str, sources: &[Source]) -> Vec<String> {
     let numbers: Vec<String> = page.split("**").skip(1).step_by(2).map(|number| number.to_lowercase() + "_").collect();
-    let named: BTreeSet<&str> = quoted(page).collect();
+    let listed: BTreeSet<&str> = quoted(page).collect();
     let functions = sources.iter().flat_map(|source| source.text.split("fn "));
-    let names: BTreeSet<&str> = functions.filter_map(|rest| rest.split_once('(')).map(|(name, _)| name).collect();
+    let tests: BTreeSet<&str> = functions.filter_map(|rest| rest.split_once('(')).map(|(name, _)| name).collect();
     let is_of = |name: &str, number: &String| name.starts_with(number) || name.contains(&format!("_{number}"));
-    let of_a_case = names.into_iter().filter(|name| numbers.iter().any(|number| is_of(name, number)));
+    let of_a_case = tests.into_iter().filter(|name| numbers.iter().any(|number| is_of(name, number)));
     of_a_case
-        .filter(|name| !named.contains(name) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+        .filter(|name| !listed.contains(name) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
         .map(ToOwned::to_owned)
         .collect()
 }
