@@ -18,9 +18,16 @@ mod crashes;
 mod database;
 mod faults;
 mod identity;
+mod injected;
+#[path = "../said/keys.rs"]
+mod keys;
+mod load;
+mod many;
 mod mounts;
 mod program;
 mod readme;
+#[path = "../said/file.rs"]
+mod said;
 mod serving;
 mod settings;
 mod starting;

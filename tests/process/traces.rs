@@ -90,8 +90,8 @@ async fn each_method_is_the_operation_that_the_conventions_have_for_it() {
     let collector = Collector::start();
     let service = Service::start(&["--otlp-endpoint", &collector.endpoint]);
     let mut caller = Caller::nobody(&service.address).await;
-    let made = caller.capture.capture(fact("ui_theme", "dark")).await.unwrap().into_inner();
-    caller.correct.correct(correction(&made.memory_id, 1, "light")).await.unwrap();
+    let made = caller.capture.capture(fact("ui_theme", "zq7 dark")).await.unwrap().into_inner();
+    caller.correct.correct(correction(&made.memory_id, 1, "zq7 light")).await.unwrap();
     caller.delete.delete(deletion(&made.memory_id, 2)).await.unwrap();
     caller.delete.restore(restoration(&made.memory_id, 3)).await.unwrap();
     service.stop();
@@ -120,7 +120,7 @@ async fn b40_spans_say_what_is_listed_here_and_no_more() {
     let collector = Collector::start();
     let service = Service::start(&["--otlp-endpoint", &collector.endpoint, "--log-filter", "trace"]);
     let mut caller = Caller::nobody(&service.address).await;
-    caller.capture.capture(fact("ui_theme", "dark")).await.unwrap();
+    caller.capture.capture(fact("ui_theme", "zq7 dark")).await.unwrap();
     caller.recall.recall(traced(SAMPLED, recall_all())).await.unwrap();
     denied(&service).await;
     service.stop();
