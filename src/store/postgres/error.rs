@@ -1,5 +1,7 @@
 //! What PostgreSQL's answers mean.
 
+use std::borrow::Cow;
+
 use sqlx::error::DatabaseError;
 
 use crate::store::fault::Fault;
@@ -34,7 +36,7 @@ pub(super) fn state(fault: &Fault) -> Option<String> {
 }
 
 fn code(error: &dyn DatabaseError) -> Option<String> {
-    error.code().map(|code| code.into_owned())
+    error.code().map(Cow::into_owned)
 }
 
 /// The database has undone the transaction so that another could go on: the same again may succeed.

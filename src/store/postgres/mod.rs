@@ -285,7 +285,7 @@ impl Store for Postgres {
         self.ready()?;
         let (answer, answered) = oneshot::channel();
         let deadline = Deadline::current();
-        let order = Order::Record { sealed: ledger::seal(change, &self.key), deadline, answer };
+        let order = Order::Record { sealed: Box::new(ledger::seal(change, &self.key)), deadline, answer };
         in_time(deadline, self.decisions.send(order)).await?.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?
     }

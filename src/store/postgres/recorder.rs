@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What the recorder is asked to do.
 pub(super) enum Order {
     Record {
-        sealed: Sealed,
+        sealed: Box<Sealed>,
         /// Not to be recorded after that.
         deadline: Option<Deadline>,
         answer: oneshot::Sender<Result<Recorded<Judgement>, CommitError>>,
@@ -63,7 +63,7 @@ async fn run(pool: Pool, key: Arc<DigestKey>, mut orders: mpsc::Receiver<Order>)
                 Order::Record { deadline: Some(deadline), answer, .. } if deadline.is_over() => {
                     let _ = answer.send(Err(Error::OutOfTime.into()));
                 }
-                Order::Record { sealed, answer, .. } => waiting.push((sealed, answer)),
+                Order::Record { sealed, answer, .. } => waiting.push((*sealed, answer)),
                 Order::Check(answer) => checks.push(answer),
                 Order::Close(closer) => {
                     closers.push(closer);
