@@ -140,6 +140,13 @@ impl Postgres {
             .await
             .map_err(|error| OpenError::Database(Box::new(error)))??;
         let pools = Pools::new(&options)?;
+        if options.may_be_read_on_the_way() {
+            tracing::warn!(
+                database = %options,
+                "the database is on another host, and nothing says that it has to prove who it is: add \
+                 `?sslmode=verify-full&sslrootcert=FILE` to its address"
+            );
+        }
         let key = Arc::new(key);
         let verified = Arc::new(AtomicBool::new(false));
         match verify::all(&pools, key.id(), &options.digest_key).await {
