@@ -96,7 +96,8 @@ impl PostgresOptions {
             parse(address).is_ok_and(|options| {
                 let checked = matches!(options.get_ssl_mode(), PgSslMode::VerifyCa | PgSslMode::VerifyFull);
                 let host = options.get_host();
-                let loopback = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+                let loopback =
+                    host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
                 let here = loopback || host == "localhost" || host.starts_with('/') || options.get_socket().is_some();
                 !checked && !here
             })

@@ -285,7 +285,7 @@ impl Store for Postgres {
 
     async fn commit(&self, change: Change) -> Result<Recorded<Judgement>, CommitError> {
         sound::check(&change).map_err(meaning)?;
-        if !recorder::takes(&change) {
+        if !change.is_read() {
             let mut recorded = self.commit_all(vec![change]).await?;
             return recorded.pop().ok_or_else(|| meaning(Fault::Stored("change")).into());
         }

@@ -18,7 +18,7 @@ use crate::store::deadline::Deadline;
 use crate::store::digest::DigestKey;
 use crate::store::fault::Fault;
 use crate::store::ledger::{self, Sealed};
-use crate::store::{Change, CommitError, Error, Expect, Recorded};
+use crate::store::{CommitError, Error, Expect, Recorded};
 
 /// The most decisions of one group.
 const GROUP: usize = 512;
@@ -37,13 +37,6 @@ pub(super) enum Order {
     },
     Check(oneshot::Sender<Result<(), Error>>),
     Close(oneshot::Sender<()>),
-}
-
-/// Whether a change is a decision of a read: it writes nothing, and relies on revisions alone.
-pub(super) fn takes(change: &Change) -> bool {
-    change.writes.is_empty()
-        && change.replay.is_none()
-        && change.expect.iter().all(|expect| matches!(expect, Expect::Revision(_)))
 }
 
 /// Starts the recorder. It ends when it is told to close or when nobody can order any more.
