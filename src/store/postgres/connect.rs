@@ -1,7 +1,6 @@
 //! How the database is reached: a pool for each role.
 
 use std::fmt;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -98,7 +97,7 @@ impl PostgresOptions {
                 let host = options.get_host();
                 let loopback =
                     host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-                let here = loopback || host == "localhost" || host.starts_with('/') || options.get_socket().is_some();
+                let here = loopback || host.starts_with('/') || options.get_socket().is_some();
                 !checked && !here
             })
         })
