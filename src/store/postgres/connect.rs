@@ -95,8 +95,7 @@ impl PostgresOptions {
             parse(address).is_ok_and(|options| {
                 let checked = matches!(options.get_ssl_mode(), PgSslMode::VerifyCa | PgSslMode::VerifyFull);
                 let host = options.get_host();
-                let loopback =
-                    host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+                let loopback = host.starts_with("127.") || ["localhost", "::1", "[::1]"].contains(&host);
                 let here = loopback || host.starts_with('/') || options.get_socket().is_some();
                 !checked && !here
             })
