@@ -21,27 +21,27 @@ use crate::mounts::SmallDisk;
 use crate::program::{PATIENCE, POLL, Running, Service, address, eventually, program};
 use crate::serving::{health, services};
 
-const KEY: &str = "response_style";
+pub(crate) const KEY: &str = "response_style";
 const CALLERS: usize = 4;
 
 /// What the callers of a service have seen.
 #[derive(Default)]
-struct Load {
+pub(crate) struct Load {
     stop: AtomicBool,
-    acknowledged: AtomicUsize,
-    refused: AtomicUsize,
+    pub(crate) acknowledged: AtomicUsize,
+    pub(crate) refused: AtomicUsize,
 }
 
 /// What one of them was told is written: the project, and the value there.
-type Written = BTreeMap<String, String>;
+pub(crate) type Written = BTreeMap<String, String>;
 
 /// A call is refused in one way alone while the store cannot record: to come again, and why, and nothing else.
-fn assert_unavailable(status: &Status) {
+pub(crate) fn assert_unavailable(status: &Status) {
     assert_eq!(status.code(), Code::Unavailable, "{status:?}");
     let reason = error_reason(status);
     assert!(["STORE_UNAVAILABLE", "LEDGER_UNAVAILABLE"].contains(&reason.as_str()), "{status:?}");
     let said = format!("{status:?}").to_lowercase();
-    for never in ["secret value", "sqlite", "disk", "locked", "recall-gate.db"] {
+    for never in ["secret value", "sqlite", "disk", "locked", "recall-gate.db", "postgres", "connection", "5432"] {
         assert!(!said.contains(never), "`{never}`: {status:?}");
     }
 }
@@ -78,13 +78,13 @@ async fn call(mut caller: Caller, number: usize, load: Arc<Load>) -> Written {
 }
 
 /// Callers at work.
-struct Callers {
-    load: Arc<Load>,
+pub(crate) struct Callers {
+    pub(crate) load: Arc<Load>,
     tasks: Vec<JoinHandle<Written>>,
 }
 
 impl Callers {
-    async fn start(address: &str) -> Self {
+    pub(crate) async fn start(address: &str) -> Self {
         let load = Arc::new(Load::default());
         let mut tasks = Vec::new();
         for number in 0..CALLERS {
@@ -103,16 +103,16 @@ impl Callers {
         .await;
     }
 
-    async fn acknowledged(&self, more: usize) {
+    pub(crate) async fn acknowledged(&self, more: usize) {
         self.more("calls are answered", |load| &load.acknowledged, more).await;
     }
 
-    async fn refused(&self, more: usize) {
+    pub(crate) async fn refused(&self, more: usize) {
         self.more("calls are refused", |load| &load.refused, more).await;
     }
 
     /// All that they were told is written.
-    async fn stop(self) -> Written {
+    pub(crate) async fn stop(self) -> Written {
         self.load.stop.store(true, Ordering::SeqCst);
         let mut written = Written::new();
         for task in self.tasks {
@@ -122,7 +122,7 @@ impl Callers {
     }
 }
 
-async fn until(what: &str, mut met: impl AsyncFnMut() -> bool) {
+pub(crate) async fn until(what: &str, mut met: impl AsyncFnMut() -> bool) {
     let begin = Instant::now();
     while !met().await {
         assert!(begin.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
@@ -131,7 +131,7 @@ async fn until(what: &str, mut met: impl AsyncFnMut() -> bool) {
 }
 
 /// Waits until readiness and the five services say that; liveness never says anything but that it serves.
-async fn until_health_says(channel: &Channel, expected: ServingStatus) {
+pub(crate) async fn until_health_says(channel: &Channel, expected: ServingStatus) {
     let names = services();
     assert_eq!(names.len(), 5, "{names:?}");
     until(&format!("health says {expected:?}"), async || {

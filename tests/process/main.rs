@@ -17,8 +17,13 @@ mod copying;
 mod crashes;
 mod database;
 mod faults;
+#[path = "../support/held.rs"]
+mod held;
 mod identity;
 mod mounts;
+mod on_postgres;
+#[path = "../support/postgres.rs"]
+mod postgres;
 mod program;
 mod readme;
 mod serving;

@@ -1,0 +1,12 @@
+//! Services on PostgreSQL, each in a process of its own: how they start, what they do side by side, and what becomes of
+//! them when the server is gone.
+
+mod clock;
+mod fitness;
+mod ledger;
+mod migrating;
+mod outages;
+mod passwords;
+mod place;
+mod replicas;
+mod server;
