@@ -41,8 +41,8 @@ const OF_THE_OTHERS: [(&str, &str, &str, &str); 4] = [
     ("ledger", "GRANT SELECT ON memories TO {role}", "can read the text in `memories.value`", "--ledger-database"),
     (
         "feeder",
-        "GRANT SELECT (tokens) ON memory_versions TO {role}",
-        "can read the text in `memory_versions.tokens`",
+        "GRANT SELECT (tokens) ON memories TO {role}",
+        "can read the text in `memories.tokens`",
         "--feeder-database",
     ),
     ("worker", "GRANT pg_read_all_data TO {role}", "can read the text in `candidates.value`", "--worker-database"),

@@ -107,7 +107,7 @@ async fn kill_at(place: &Place, table: &str) {
     other.execute(AssertSqlSafe(format!("BEGIN; CREATE TABLE public.{table} ()"))).await.unwrap();
     let mut migration = start_migrating(place);
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
-                   AND usename = 'recall_gate_migrator' AND wait_event_type = 'Lock'";
+                   AND usename = 'recall_gate_migrator' AND wait_event_type = 'Lock' AND wait_event <> 'advisory'";
     until(&format!("the migration is at {table}"), async || {
         assert!(migration.ended().is_none(), "{table}: it has ended: {}", migration.err());
         place.number(waiting).await == 1
@@ -116,6 +116,10 @@ async fn kill_at(place: &Place, table: &str) {
     migration.kill();
     other.execute("ROLLBACK").await.unwrap();
     other.close().await.unwrap();
+    // The server goes on with the statement that it has, and finds then that nobody is there.
+    let left = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+                AND usename = 'recall_gate_migrator'";
+    until("the migration's session is gone", async || place.number(left).await == 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
