@@ -10,3 +10,5 @@ mod passwords;
 mod place;
 mod replicas;
 mod server;
+
+pub(crate) use server::Server;

@@ -56,8 +56,7 @@ impl Place {
 
     /// On a server of its own, with the schema.
     pub(crate) async fn on(server: &Server) -> Self {
-        let (at, _) = server.url().rsplit_once('/').unwrap();
-        let place = Self::of(&format!("{at}/gate"), None);
+        let place = Self::of(&format!("postgres://{SUPERUSER}@{}/gate", server.address()), None);
         let mut admin = PgConnection::connect(server.url()).await.unwrap();
         sqlx::raw_sql("CREATE DATABASE gate").execute(&mut admin).await.unwrap();
         admin.close().await.unwrap();

@@ -4,6 +4,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use crate::postgres;
+use crate::program::eventually;
+
 /// A server of the script `tests/postgres`. It ends with this.
 pub(crate) struct Server {
     url: String,
@@ -26,6 +29,27 @@ impl Server {
     /// The URL of its superuser.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Its host and port.
+    pub(crate) fn address(&self) -> &str {
+        let (_, at) = self.url.split_once('@').unwrap();
+        at.split_once('/').unwrap().0
+    }
+
+    /// Says anew who may connect from elsewhere than the server's own socket, and how: lines of `pg_hba.conf`.
+    pub(crate) fn rule(&self, lines: &str) {
+        let psql = |sql: &str| {
+            let mut psql = Command::new(postgres::programs().join("psql"));
+            let ran = psql.args(["--no-psqlrc", "--tuples-only", "--no-align", "-c", sql, &self.url]).output().unwrap();
+            assert!(ran.status.success(), "{sql}: {}", String::from_utf8_lossy(&ran.stderr));
+            String::from_utf8(ran.stdout).unwrap().trim().to_owned()
+        };
+        std::fs::write(psql("SHOW hba_file"), format!("local all all trust\n{lines}")).unwrap();
+        psql("SELECT pg_reload_conf()");
+        // A session that begins now may still be judged by the old ones.
+        let loaded = "SELECT pg_conf_load_time() > pg_postmaster_start_time()";
+        eventually("the rules are in force", || (psql(loaded) == "t").then_some(()));
     }
 
     /// Stops it as an operator does: who is connected is told.
