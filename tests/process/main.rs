@@ -22,6 +22,8 @@ mod held;
 mod identity;
 mod mounts;
 mod on_postgres;
+#[path = "../support/pgbouncer.rs"]
+mod pgbouncer;
 #[path = "../support/postgres.rs"]
 mod postgres;
 mod program;

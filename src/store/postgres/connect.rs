@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgSslMode};
 
 use crate::store::OpenError;
 
@@ -99,12 +99,23 @@ fn authority(address: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn url_user(address: &str) -> Option<&str> {
-    let (_, who, _) = authority(address)?;
-    who.split(':').next().filter(|user| !user.is_empty())
+    let (_, who, host) = authority(address)?;
+    query_user(host).or_else(|| who.split(':').next()).filter(|user| !user.is_empty())
+}
+
+/// The user that stands among the parameters, and then counts.
+fn query_user(host: &str) -> Option<&str> {
+    let (_, parameters) = host.split_once('?')?;
+    parameters.split('&').filter_map(|parameter| parameter.strip_prefix("user=")).next_back()
 }
 
 fn with_user(address: &str, user: &str) -> String {
     let Some((scheme, who, host)) = authority(address) else { return address.to_owned() };
+    // Without a host, as that of a socket is, nobody can stand before it.
+    if host.starts_with('/') && who.is_empty() || query_user(host).is_some() {
+        let joint = if host.contains('?') { '&' } else { '?' };
+        return format!("{address}{joint}user={user}");
+    }
     match who.split_once(':') {
         Some((_, password)) => format!("{scheme}://{user}:{password}@{host}"),
         None => format!("{scheme}://{user}@{host}"),
@@ -118,7 +129,11 @@ pub(super) fn with_default_user(address: &str, user: &str) -> String {
 
 /// An address that cannot be read is not repeated: it may hold a password.
 fn parse(address: &str) -> Result<PgConnectOptions, OpenError> {
-    PgConnectOptions::from_str(address).map_err(|_| OpenError::Address)
+    let options = PgConnectOptions::from_str(address).map_err(|_| OpenError::Address)?;
+    match options.get_ssl_mode() {
+        PgSslMode::Disable | PgSslMode::Allow | PgSslMode::Prefer => Ok(options),
+        PgSslMode::Require | PgSslMode::VerifyCa | PgSslMode::VerifyFull => Err(OpenError::Tls),
+    }
 }
 
 /// How whoever comes once connects.
@@ -195,8 +210,21 @@ mod tests {
     fn an_address_stands_for_four_roles() {
         let roles = [APP, LEDGER, FEEDER, WORKER];
         assert_eq!(users("postgres://db.internal/gate"), roles);
-        assert_eq!(users("postgres://:secret@db.internal:5433/gate?sslmode=require"), roles);
+        assert_eq!(users("postgres://:secret@db.internal:5433/gate?sslmode=prefer"), roles);
         assert_eq!(users("postgres://me:se%40cret@db.internal/gate"), ["me", LEDGER, FEEDER, WORKER]);
+        assert_eq!(users("postgres:///gate?host=/run/postgresql"), roles);
+        assert_eq!(users("postgres://%2Frun%2Fpostgresql/gate"), roles);
+        assert_eq!(users("postgres:///gate?host=/run/postgresql&user=me"), ["me", LEDGER, FEEDER, WORKER]);
+        assert_eq!(users("postgres://you@db.internal/gate?user=me"), ["me", LEDGER, FEEDER, WORKER]);
+    }
+
+    #[test]
+    fn an_address_that_asks_for_tls_is_refused_and_not_reached_in_the_clear() {
+        for mode in ["require", "verify-ca", "verify-full"] {
+            let options = PostgresOptions::new(&format!("postgres://db.internal/gate?sslmode={mode}"), "key");
+            assert!(matches!(options, Err(OpenError::Tls)), "{mode}: {options:?}");
+        }
+        assert!(PostgresOptions::new("postgres://db.internal/gate?sslmode=disable", "key").is_ok());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod migrating;
 mod outages;
 mod passwords;
 mod place;
+mod reaching;
 mod replicas;
 mod server;
 

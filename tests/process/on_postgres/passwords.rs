@@ -2,7 +2,7 @@
 
 use tonic_health::pb::health_check_response::ServingStatus;
 
-use super::place::{APP, Place, name};
+use super::place::{APP, Place, role_name};
 use crate::callers::{Caller, fact};
 use crate::program::{Ran, eventually, finish, program, run};
 
@@ -10,7 +10,7 @@ const PASSWORD: &str = "Zx9-hunter2-kQ";
 
 /// A role that has to prove who it is.
 async fn guarded(place: &Place, like: &str) -> String {
-    let name = name("guarded");
+    let name = role_name("guarded");
     place.sql(&format!("CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}' IN ROLE {like}, by_password")).await;
     name
 }

@@ -26,7 +26,7 @@ pub(crate) fn write_key(file: &Path, bytes: &[u8]) {
 }
 
 /// A name that nobody else has, for a role.
-pub(crate) fn name(of: &str) -> String {
+pub(crate) fn role_name(of: &str) -> String {
     format!("{of}_{}", request_id().replace('-', ""))
 }
 
@@ -84,6 +84,10 @@ impl Place {
         self.path().join(KEY)
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn url(&self, who: &str) -> String {
         format!("postgres://{who}@{}/{}", self.at, self.name)
     }
@@ -111,7 +115,7 @@ impl Place {
 
     /// Makes a role that may do what another may.
     pub(crate) async fn role_like(&self, other: &str) -> String {
-        let name = name("like");
+        let name = role_name("like");
         self.sql(&format!("CREATE ROLE {name} LOGIN IN ROLE {other}")).await;
         name
     }
@@ -123,9 +127,13 @@ impl Place {
 
     /// The same, with another role of the service's own: its name, perhaps with a password.
     pub(crate) fn serve_as(&self, app: &str, arguments: &[&str]) -> Replica {
-        let url = self.url(app);
+        self.serve_at(&self.url(app), arguments)
+    }
+
+    /// The same, by another address of the database.
+    pub(crate) fn serve_at(&self, url: &str, arguments: &[&str]) -> Replica {
         let mut command = program(self.path());
-        command.args(["serve", "--listen", "127.0.0.1:0", "--digest-key", KEY, "--database", &url]).args(arguments);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--digest-key", KEY, "--database", url]).args(arguments);
         let mut running = Running::spawn(&mut command);
         let address = address(&mut running);
         Replica { running, address }

@@ -1,0 +1,64 @@
+//! How a database is reached: through a pooler, by a socket, and never in the clear where TLS is asked for.
+
+use sqlx::{Connection, PgConnection};
+use tonic_health::pb::health_check_response::ServingStatus;
+
+use super::place::{APP, Place};
+use crate::callers::{Caller, fact, recall_all, values};
+use crate::faults::Callers;
+use crate::pgbouncer;
+use crate::postgres::SUPERUSER;
+use crate::program::run;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_services_behind_a_transaction_pooler_answer_every_call() {
+    let place = Place::new().await;
+    let url = format!("postgres://{APP}@127.0.0.1:{}/{}", pgbouncer::port(), place.name());
+    let replicas = [0, 1].map(|_| place.serve_at(&url, &["--transaction-pooler", "true", "--log-filter", "warn"]));
+    for replica in &replicas {
+        replica.until_it_is(ServingStatus::Serving).await;
+    }
+    for replica in replicas {
+        let callers = Callers::start(&replica.address).await;
+        callers.acknowledged(60).await;
+        assert_eq!(callers.load.refused.load(std::sync::atomic::Ordering::SeqCst), 0, "a call was refused");
+        callers.stop().await;
+        let ran = replica.stop();
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(!ran.err.contains("ERROR"), "{}", ran.err);
+    }
+    place.assert_consistent().await;
+}
+
+#[tokio::test]
+async fn a_database_is_reached_by_the_servers_socket() {
+    let place = Place::new().await;
+    let mut admin = PgConnection::connect(&place.url(SUPERUSER)).await.unwrap();
+    let sql = "SELECT current_setting('unix_socket_directories'), current_setting('port')";
+    let (folder, port): (String, String) = sqlx::query_as(sql).fetch_one(&mut admin).await.unwrap();
+    let encoded = folder.replace('/', "%2F");
+    for url in [
+        format!("postgres:///{}?host={folder}&port={port}", place.name()),
+        format!("postgres://{encoded}:{port}/{}", place.name()),
+    ] {
+        let replica = place.serve_at(&url, &[]);
+        replica.until_it_is(ServingStatus::Serving).await;
+        let mut caller = Caller::nobody(&replica.address).await;
+        caller.capture.capture(fact("response_style", "brief")).await.unwrap();
+        assert_eq!(values(&caller.recall.recall(recall_all()).await.unwrap().into_inner()), ["brief"]);
+        let migrated = run(place.path(), &["migrate", "--database", &url]);
+        assert_eq!(migrated.code, Some(0), "{}", migrated.err);
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_asks_for_tls_is_refused() {
+    let place = Place::new().await;
+    let url = format!("{}?sslmode=require", place.url(APP));
+    let ran = run(place.path(), &["serve", "--listen", "127.0.0.1:0", "--digest-key", "key", "--database", &url]);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert!(ran.err.contains("TLS, which is not built in"), "{}", ran.err);
+    let ran = run(place.path(), &["migrate", "--database", &url]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.err.contains("TLS, which is not built in"), "{}", ran.err);
+}
