@@ -19,7 +19,7 @@ const OF_THE_APP: [(&str, &str); 6] = [
 ];
 
 /// The same of the tables.
-const OF_THE_TABLES: [(&str, &str); 5] = [
+const OF_THE_TABLES: [(&str, &str); 7] = [
     ("ALTER TABLE memories NO FORCE ROW LEVEL SECURITY", "not forced on the table `memories`"),
     ("ALTER TABLE feed DISABLE ROW LEVEL SECURITY", "not forced on the table `feed`"),
     (
@@ -29,6 +29,15 @@ const OF_THE_TABLES: [(&str, &str); 5] = [
     (
         "CREATE POLICY all_owners ON memories FOR SELECT TO recall_gate_app USING (owner <> 'nobody')",
         "the policy `memories.all_owners` shows the app role",
+    ),
+    (
+        "CREATE POLICY all_subjects ON memories TO recall_gate_app USING (tenant = current_setting('rg.tenant', true))",
+        "the policy `memories.all_subjects` shows the app role",
+    ),
+    (
+        "CREATE POLICY or_any ON acknowledgements TO recall_gate_app \
+         USING (tenant = current_setting('rg.tenant', true) OR version > 0)",
+        "the policy `acknowledgements.or_any` shows the app role",
     ),
     (
         "CREATE POLICY in_any ON candidates FOR INSERT TO {app} WITH CHECK (true)",
@@ -107,7 +116,8 @@ async fn every_fault_is_named_at_once_and_when_they_are_gone_it_serves() {
             "DROP TABLE mine; REVOKE recall_gate_migrator FROM {app}; REVOKE ALL ON decisions_default FROM {app}; \
              ALTER ROLE {app} RESET synchronous_commit; REVOKE SELECT ON memories FROM {ledger}; \
              ALTER TABLE memories FORCE ROW LEVEL SECURITY; ALTER TABLE feed ENABLE ROW LEVEL SECURITY; \
-             DROP POLICY wide ON reviews; DROP POLICY all_owners ON memories; DROP POLICY in_any ON candidates"
+             DROP POLICY wide ON reviews; DROP POLICY all_owners ON memories; DROP POLICY in_any ON candidates; \
+             DROP POLICY all_subjects ON memories; DROP POLICY or_any ON acknowledgements"
         ))
         .await;
     let replica = place.serve_as(&app, &["--ledger-database", &url]);

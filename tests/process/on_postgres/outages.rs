@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use sqlx::{Connection, PgConnection};
+use tonic::Code;
 use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::place::{Place, Replica};
@@ -47,6 +48,7 @@ async fn i06_a_server_that_is_stopped_under_load_refuses_calls_and_is_taken_up_a
     let mut server = Server::new();
     let place = Place::on(&server).await;
     let replica = place.serve(&[]);
+    let brief = place.serve(&["--max-call-seconds", "1"]);
     let callers = Callers::start(&replica.address).await;
     callers.acknowledged(10).await;
 
@@ -54,6 +56,12 @@ async fn i06_a_server_that_is_stopped_under_load_refuses_calls_and_is_taken_up_a
     callers.refused(8).await;
     replica.until_it_is(ServingStatus::NotServing).await;
     callers.refused(4).await;
+    // A call that has less time than a connection is waited for ends when its time does.
+    let mut caller = Caller::nobody(&brief.address).await;
+    for _ in 0..3 {
+        let status = caller.recall.recall(recall_all()).await.unwrap_err();
+        assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
+    }
 
     server.start();
     replica.until_it_is(ServingStatus::Serving).await;
