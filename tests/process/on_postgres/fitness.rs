@@ -59,7 +59,7 @@ const OF_THE_OTHERS: [(&str, &str, &str, &str); 4] = [
 ];
 
 #[tokio::test]
-async fn i02_a_service_role_that_row_level_security_does_not_bind_is_refused() {
+async fn i02_b35_a_service_role_that_row_level_security_does_not_bind_is_refused() {
     for (wrong, told) in OF_THE_APP {
         let place = Place::new().await;
         let app = place.role_like(APP).await;
@@ -71,7 +71,7 @@ async fn i02_a_service_role_that_row_level_security_does_not_bind_is_refused() {
 }
 
 #[tokio::test]
-async fn i02_tables_that_do_not_keep_tenants_and_owners_apart_are_refused() {
+async fn i02_b35_tables_that_do_not_keep_tenants_and_owners_apart_are_refused() {
     for (wrong, told) in OF_THE_TABLES {
         let place = Place::new().await;
         let app = place.role_like(APP).await;
@@ -82,7 +82,7 @@ async fn i02_tables_that_do_not_keep_tenants_and_owners_apart_are_refused() {
 }
 
 #[tokio::test]
-async fn i02_who_works_across_subjects_and_can_read_text_is_refused() {
+async fn i02_b35_who_works_across_subjects_and_can_read_text_is_refused() {
     for (name, wrong, told, setting) in OF_THE_OTHERS {
         let place = Place::new().await;
         let role = place.role_like(&format!("recall_gate_{name}")).await;

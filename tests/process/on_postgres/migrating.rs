@@ -123,7 +123,7 @@ async fn kill_at(place: &Place, table: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn s04_a_migration_that_is_killed_half_way_is_made_again_while_two_replicas_wait() {
+async fn b36_a_migration_that_is_killed_half_way_is_made_again_while_two_replicas_wait() {
     let place = Place::bare().await;
     let replicas = [place.serve(&[]), place.serve(&[])];
     for table in ["_sqlx_migrations", "policies", "feed", "idempotency"] {

@@ -2,6 +2,7 @@
 //! them when the server is gone.
 
 mod clock;
+mod contention;
 mod fitness;
 mod ledger;
 mod migrating;

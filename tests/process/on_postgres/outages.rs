@@ -44,7 +44,7 @@ fn assert_log(replica: Replica) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn i06_a_server_that_is_stopped_under_load_refuses_calls_and_is_taken_up_again() {
+async fn s02_i06_a_server_that_is_stopped_under_load_refuses_calls_and_is_taken_up_again() {
     let mut server = Server::new();
     let place = Place::on(&server).await;
     let replica = place.serve(&[]);
