@@ -12,6 +12,8 @@ mod convert;
 mod correct;
 mod delete;
 mod discovery;
+#[doc(hidden)]
+pub mod fuzzing;
 mod recall;
 mod reply;
 pub mod status;

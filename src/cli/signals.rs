@@ -4,6 +4,9 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+/// SIGXFSZ, under its number on Linux and macOS: a file would grow beyond the limit of the process (`RLIMIT_FSIZE`).
+const FILE_TOO_LARGE: i32 = 25;
+
 /// SIGHUP, from now on ours.
 pub(super) struct Hangups(Signal);
 
@@ -19,15 +22,21 @@ impl Hangups {
     }
 }
 
-/// SIGTERM and SIGINT, from now on ours.
+/// SIGTERM and SIGINT, from now on ours. SIGXFSZ too, which nobody waits for: it ends a process that leaves it alone,
+/// and with it here the write fails, as on a full disk.
 pub(super) struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    _file_too_large: Signal,
 }
 
 impl Signals {
     pub(super) fn install() -> io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            _file_too_large: signal(SignalKind::from_raw(FILE_TOO_LARGE))?,
+        })
     }
 
     /// The name of the next one.

@@ -55,7 +55,8 @@ pub struct Layer {
     )]
     pub worker_database: Option<String>,
 
-    /// Connections that read and write memories, 1 to 1000; six more serve the other roles [default: 16]
+    /// Connections that read for recalls, and as many again for all other calls, 1 to 1000; six more serve the other
+    /// roles [default: 16]
     #[arg(long, value_name = "NUMBER", env = "RECALL_GATE_DATABASE_CONNECTIONS", help_heading = "PostgreSQL")]
     pub database_connections: Option<u64>,
 

@@ -62,9 +62,6 @@ pub enum OpenError {
     /// An address of the database cannot be read. It is not repeated: it may hold a password.
     #[error("the address of the database is not of the form postgres://user:password@host:port/database")]
     Address,
-    /// An address of the database asks for what is not there, and would be reached in the clear otherwise.
-    #[error("the address of the database has an `sslmode` that asks for TLS, which is not built in")]
-    Tls,
     /// The database, its server or one of the roles is set up so that what the service promises would not hold.
     #[error("the database is not fit to be served:\n{}", .faults.join("\n"))]
     Unfit {

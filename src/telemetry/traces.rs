@@ -56,14 +56,15 @@ impl Endpoint {
 #[derive(Debug)]
 pub struct Traces {
     provider: SdkTracerProvider,
-    exported: bool,
+    /// To the exporter; `None`: there is none.
+    way: Option<Way>,
 }
 
 impl Traces {
     /// Decision: a tracer without exporter is there in any case, so that each call has a trace id in the log, its
     /// client's where it sent one. Nothing collects its spans, so none is sampled. Cost: an id made for each call.
     pub(super) fn off() -> Self {
-        Self { provider: SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOff).build(), exported: false }
+        Self { provider: SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOff).build(), way: None }
     }
 
     /// Every call is sampled, but one whose client has a trace and does not sample it. Needs tokio's runtime.
@@ -87,25 +88,27 @@ impl Traces {
             .build();
         let provider = SdkTracerProvider::builder()
             .with_sampler(Sampler::ParentBased(Box::new(Sampler::AlwaysOn)))
-            .with_span_processor(Bounded::new(processor, way))
+            .with_span_processor(Bounded::new(processor, way.clone()))
             .with_resource(resource)
             .build();
-        Ok(Self { provider, exported: true })
+        Ok(Self { provider, way: Some(way) })
     }
 
     pub(super) fn tracer(&self) -> SdkTracer {
         self.provider.tracer(SERVICE)
     }
 
-    /// Exports what waits, for a few seconds at most, and nothing after it.
+    /// Exports what waits, for a few seconds at most, and nothing after it. Tells how many spans never went out.
     pub async fn stop(self) {
-        if !self.exported {
-            return;
-        }
+        let Some(way) = self.way else { return };
         // It waits for a thread, and the connection that the thread needs is served here.
         let stopped = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(FLUSH)).await;
         if !matches!(stopped, Ok(Ok(()))) {
             tracing::warn!("the last spans were not exported in time");
+        }
+        let lost_spans = way.unsent();
+        if lost_spans > 0 {
+            tracing::warn!(lost_spans, "so many spans were never exported");
         }
     }
 }

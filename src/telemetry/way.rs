@@ -1,8 +1,9 @@
-//! Spans on their way to the exporter: how many wait, how many were lost, and how often that is told.
+//! Spans on their way to the exporter: how many wait, how many were lost, and how often that is told: at the first loss,
+//! once a minute while there are more, when they are sent again, and at the end.
 //!
 //! Invariant: a span that cannot go out is counted and forgotten; nothing waits for it, and memory stays bounded.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,8 @@ pub(super) struct Way(Arc<Counts>);
 struct Counts {
     waiting: AtomicUsize,
     lost: AtomicUsize,
+    /// Losses were told, and nothing has gone out since.
+    failing: AtomicBool,
     /// What was lost when it was told last, and when that was.
     told: Mutex<Option<(usize, Instant)>>,
 }
@@ -58,7 +61,19 @@ impl Way {
             return None;
         }
         *told = Some((lost, now));
+        self.0.failing.store(true, Ordering::Relaxed);
         Some(lost)
+    }
+
+    /// How many were lost since the start, where spans go out again after losses that were told.
+    fn again(&self, outcome: &OTelSdkResult) -> Option<usize> {
+        let again = outcome.is_ok() && self.0.failing.swap(false, Ordering::Relaxed);
+        again.then(|| self.0.lost.load(Ordering::Relaxed))
+    }
+
+    /// How many have not gone out, where none will any more.
+    pub(super) fn unsent(&self) -> usize {
+        self.0.lost.load(Ordering::Relaxed) + self.0.waiting.load(Ordering::Relaxed)
     }
 }
 
@@ -124,6 +139,9 @@ impl<E: SpanExporter> SpanExporter for Told<E> {
         if let Some(lost_spans) = self.way.news(Instant::now()) {
             tracing::warn!(lost_spans, "spans cannot be exported; so many were lost since the start");
         }
+        if let Some(lost_spans) = self.way.again(&outcome) {
+            tracing::info!(lost_spans, "spans are exported again; so many were lost since the start");
+        }
         outcome
     }
 
@@ -171,5 +189,18 @@ mod tests {
         assert_eq!(way.news(begin + Duration::from_secs(59)), None);
         assert_eq!(way.news(begin + TOLD_EVERY), Some(3));
         assert_eq!(way.news(begin + 3 * TOLD_EVERY), None);
+    }
+
+    #[test]
+    fn recovery_is_told_once_with_all_that_was_lost_and_the_end_counts_what_still_waits() {
+        let (way, failed) = (Way::default(), Err(OTelSdkError::AlreadyShutdown));
+        assert!((0..5).all(|_| way.enter()));
+        assert_eq!(way.again(&Ok(())), None, "nothing was lost");
+        way.leave(2, &failed);
+        assert_eq!((way.news(Instant::now()), way.again(&failed)), (Some(2), None));
+        way.leave(1, &failed);
+        way.leave(1, &Ok(()));
+        assert_eq!((way.again(&Ok(())), way.again(&Ok(()))), (Some(3), None));
+        assert_eq!(way.unsent(), 4, "three were lost and one waits");
     }
 }

@@ -70,10 +70,10 @@ async fn the_revisions_of_all_scopes_read_are_told_and_move_only_where_something
 async fn every_change_of_a_memory_moves_its_scope_and_no_read_does() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = activated(&mut caller, fact("response_style", "brief")).await;
+    let made = activated(&mut caller, fact("response_style", "zq7 brief")).await;
     let asked = recalling(in_general(), key("response_style"));
     let mut seen = vec![of_scope(&recalled(&mut caller, asked.clone()).await.revisions, &general())];
-    caller.correct.correct(correction(&made.memory_id, 1, "thorough")).await.unwrap();
+    caller.correct.correct(correction(&made.memory_id, 1, "zq7 thorough")).await.unwrap();
     seen.push(of_scope(&recalled(&mut caller, asked.clone()).await.revisions, &general()));
     caller.delete.delete(deletion(&made.memory_id, 2)).await.unwrap();
     seen.push(of_scope(&recalled(&mut caller, asked.clone()).await.revisions, &general()));
@@ -115,11 +115,11 @@ async fn i16_b19_validity_is_half_open_and_stale_time_is_exact() {
     let bounded = CaptureRequest {
         valid_from_time: Some(after(60)),
         expire_time: Some(after(120)),
-        ..fact("response_style", "brief")
+        ..fact("response_style", "zq7 brief")
     };
     activated(&mut caller, bounded).await;
     let reply = stands_until(&service, asked.clone(), 60).await;
-    assert_eq!(values(&reply), ["brief"], "it holds from its first instant");
+    assert_eq!(values(&reply), ["zq7 brief"], "it holds from its first instant");
     assert_eq!(reply.stale_time, Some(after(120)));
     let reply = stands_until(&service, asked, 120).await;
     assert_eq!(rejections(&reply.rejected), [["EXPIRED"]], "and no longer at its end");
@@ -130,17 +130,17 @@ async fn i16_b19_validity_is_half_open_and_stale_time_is_exact() {
 async fn the_age_of_a_confirmation_ends_an_outcome_too() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    activated(&mut caller, fact("display_name", "Ada")).await;
+    activated(&mut caller, fact("display_name", "zq7 Ada")).await;
     let day = 86_400;
     service.pass(day / 2);
     let reply = recalled(&mut caller, recalling(in_general(), key("display_name"))).await;
     assert_eq!(reply.stale_time, None, "what never ends");
     let asked = recalling_for("act", in_general(), key("display_name"));
     let first = recalled(&mut caller, asked.clone()).await;
-    assert_eq!((values(&first), first.stale_time), (vec!["Ada"], Some(after(90 * day))), "90 days for an action");
+    assert_eq!((values(&first), first.stale_time), (vec!["zq7 Ada"], Some(after(90 * day))), "90 days for an action");
     service.clock.set(Time::from_parts(BEGIN_SECONDS + 90 * day - 1, 999_999_000).unwrap());
     let mut caller = service.caller().await;
-    assert_eq!(values(&recalled(&mut caller, asked.clone()).await), ["Ada"]);
+    assert_eq!(values(&recalled(&mut caller, asked.clone()).await), ["zq7 Ada"]);
     service.clock.advance(Span::from_seconds(1));
     let reply = recalled(&mut caller, asked).await;
     assert_eq!(rejections(&reply.rejected), [["CONFIRMATION_TOO_OLD"]]);
@@ -150,11 +150,11 @@ async fn the_age_of_a_confirmation_ends_an_outcome_too() {
 async fn the_earliest_of_several_ends_counts_also_of_what_is_rejected() {
     let service = service_with_notes().await;
     let mut caller = service.caller().await;
-    activated(&mut caller, CaptureRequest { expire_time: Some(after(500)), ..fact("note", "wide") }).await;
-    let narrow = CaptureRequest { valid_from_time: Some(after(300)), ..fact("note", "narrow") };
+    activated(&mut caller, CaptureRequest { expire_time: Some(after(500)), ..fact("note", "zq7 wide") }).await;
+    let narrow = CaptureRequest { valid_from_time: Some(after(300)), ..fact("note", "zq7 narrow") };
     activated(&mut caller, placed(in_project("p1"), narrow)).await;
     let reply = stands_until(&service, recalling(of_project("p1"), key("note")), 300).await;
-    assert_eq!((values(&reply), rejections(&reply.rejected)), (vec!["narrow"], vec![vec!["SHADOWED"]]));
+    assert_eq!((values(&reply), rejections(&reply.rejected)), (vec!["zq7 narrow"], vec![vec!["SHADOWED"]]));
 }
 
 #[tokio::test]
@@ -165,13 +165,13 @@ async fn b19_wrong_ways_round_and_long_over_are_refused() {
         let backwards = CaptureRequest {
             valid_from_time: Some(after(60)),
             expire_time: Some(after(end)),
-            ..fact("response_style", "brief")
+            ..fact("response_style", "zq7 brief")
         };
         let refused = caller.capture.capture(backwards).await.unwrap_err();
         assert_eq!((refused.code(), bad_fields(&refused)), (Code::InvalidArgument, vec!["expire_time".to_owned()]));
     }
     for end in [0, -1] {
-        let over = CaptureRequest { expire_time: Some(after(end)), ..fact("response_style", "brief") };
+        let over = CaptureRequest { expire_time: Some(after(end)), ..fact("response_style", "zq7 brief") };
         let reply = caller.capture.capture(over).await.unwrap().into_inner();
         assert_eq!(reply.reasons().map(|reason| reason.as_str_name()).collect::<Vec<_>>(), ["REASON_ALREADY_EXPIRED"]);
     }
@@ -184,12 +184,12 @@ async fn a_recall_is_dated_by_the_clock_and_never_before_what_it_read() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     service.pass(100);
-    activated(&mut caller, fact("response_style", "brief")).await;
+    activated(&mut caller, fact("response_style", "zq7 brief")).await;
     let asked = recalling(in_general(), key("response_style"));
     assert_eq!(recalled(&mut caller, asked.clone()).await.decide_time, Some(after(100)));
     service.clock.set(Time::from_parts(BEGIN_SECONDS + 40, 0).unwrap());
     let reply = recalled(&mut caller, asked.clone()).await;
-    assert_eq!((values(&reply), reply.decide_time), (vec!["brief"], Some(after(100))));
+    assert_eq!((values(&reply), reply.decide_time), (vec!["zq7 brief"], Some(after(100))));
     assert_eq!(service.now_seconds(), BEGIN_SECONDS + 40);
     service.clock.set(Time::from_parts(BEGIN_SECONDS + 101, 5_000).unwrap());
     let decided = recalled(&mut caller, asked).await.decide_time.unwrap();
@@ -203,7 +203,7 @@ async fn one_policy_version_is_named_by_every_reply() {
     let policy = caller.discovery.get_policy(GetPolicyRequest {}).await.unwrap().into_inner().policy_version;
     assert_eq!(policy.len(), 64);
     assert!(policy.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')), "{policy}");
-    let made = activated(&mut caller, fact("response_style", "brief")).await;
+    let made = activated(&mut caller, fact("response_style", "zq7 brief")).await;
     let asked = recalling(in_general(), key("response_style"));
     let named_by = [
         made.policy_version.clone(),
@@ -211,7 +211,7 @@ async fn one_policy_version_is_named_by_every_reply() {
         caller.recall.explain_recall(explaining(asked)).await.unwrap().into_inner().policy_version,
         caller.recall.get_memory(getting(named(&made.memory_id))).await.unwrap().into_inner().policy_version,
         caller.recall.list_memories(listing("converse", general())).await.unwrap().into_inner().policy_version,
-        caller.correct.correct(correction(&made.memory_id, 1, "long")).await.unwrap().into_inner().policy_version,
+        caller.correct.correct(correction(&made.memory_id, 1, "zq7 long")).await.unwrap().into_inner().policy_version,
         caller.delete.delete(deletion(&made.memory_id, 2)).await.unwrap().into_inner().policy_version,
         caller.delete.restore(restoration(&made.memory_id, 3)).await.unwrap().into_inner().policy_version,
     ];
@@ -222,7 +222,7 @@ async fn one_policy_version_is_named_by_every_reply() {
 async fn every_call_has_a_decision_of_its_own() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = activated(&mut caller, fact("response_style", "brief")).await;
+    let made = activated(&mut caller, fact("response_style", "zq7 brief")).await;
     let asked = recalling(in_general(), key("response_style"));
     let mut decisions = vec![
         made.decision_id.clone(),
@@ -242,7 +242,7 @@ async fn every_call_has_a_decision_of_its_own() {
 async fn i09_facts_travel_as_untrusted_data_without_authority() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = activated(&mut caller, fact("response_style", "brief")).await;
+    let made = activated(&mut caller, fact("response_style", "zq7 brief")).await;
     for purpose in ["converse", "draft", "act", "index"] {
         let envelope =
             recalled(&mut caller, recalling_for(purpose, in_general(), key("response_style"))).await.envelope.unwrap();
@@ -268,9 +268,9 @@ async fn a_fact_comes_with_its_source_and_its_standing_and_a_guess_says_that_it_
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let guess =
-        CaptureRequest { source: Some(source("tool_result", "tool-7")), ..unconfirmed(fact("ui_theme", "dark")) };
+        CaptureRequest { source: Some(source("tool_result", "tool-7")), ..unconfirmed(fact("ui_theme", "zq7 dark")) };
     activated(&mut caller, guess).await;
-    activated(&mut caller, fact("response_style", "brief")).await;
+    activated(&mut caller, fact("response_style", "zq7 brief")).await;
     let reply = recalled(&mut caller, recalling(in_general(), all())).await;
     let facts = reply.envelope.unwrap().facts;
     let of_kind = |kind: &str| facts.iter().find(|fact| fact.kind == kind).unwrap();
@@ -278,7 +278,7 @@ async fn a_fact_comes_with_its_source_and_its_standing_and_a_guess_says_that_it_
     assert!(theme.inferred && !style.inferred);
     let sources = [theme, style].map(|fact| fact.source.as_ref().unwrap());
     assert_eq!((sources[0].kind.as_str(), sources[0].reference.as_str()), ("tool_result", "tool-7"));
-    assert_eq!((sources[1].kind.as_str(), sources[1].reference.as_str()), ("user_message", "message-1"));
+    assert_eq!((sources[1].kind.as_str(), sources[1].reference.as_str()), ("user_message", "zq7-message-1"));
     assert_eq!((theme.evidence(), style.evidence()), (Evidence::None, Evidence::UserConfirmed));
     assert!((theme.confidence - 0.9).abs() < 1e-9 && (style.confidence - 1.0).abs() < 1e-9);
     assert_eq!(style.sensitivity(), Sensitivity::Internal);

@@ -96,7 +96,7 @@ async fn b14_every_field_of_a_recall_and_of_its_explanation() {
 async fn every_field_of_the_other_reads() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = activated(&mut caller, fact("response_style", "brief")).await;
+    let made = activated(&mut caller, fact("response_style", "zq7 brief")).await;
     let mut cases: Cases<GetMemoryRequest> =
         vec![case("purpose", |r: &mut GetMemoryRequest| r.purpose = String::new())];
     cases.extend(ids("subject_id", |r: &mut GetMemoryRequest, id| r.subject_id = id));

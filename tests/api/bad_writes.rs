@@ -11,7 +11,7 @@ use crate::reading::{activated, after, held, unconfirmed};
 use crate::requests::{correction, deletion, fact, general, in_project, in_task, restoration, source};
 
 fn told() -> Source {
-    source("user_message", "message-1")
+    source("user_message", "zq7-message-1")
 }
 
 fn source_cases<R: 'static>(set: fn(&mut R, Source)) -> Cases<R> {
@@ -48,8 +48,8 @@ fn source_cases<R: 'static>(set: fn(&mut R, Source)) -> Cases<R> {
 async fn b14_b20_every_field_of_a_capture() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    activated(&mut caller, fact("response_style", "brief")).await;
-    let valid = fact("response_style", "brief");
+    activated(&mut caller, fact("response_style", "zq7 brief")).await;
+    let valid = fact("response_style", "zq7 brief");
     let granted = |purposes: Vec<String>| Some(Consent { state: ConsentState::Granted.into(), purposes });
     let mut cases: Cases<CaptureRequest> = vec![
         case("scope", |r: &mut CaptureRequest| r.scope = None),
@@ -117,8 +117,8 @@ async fn b14_b20_every_field_of_a_capture() {
 async fn b14_b20_every_field_of_a_correction() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = activated(&mut caller, fact("response_style", "brief")).await;
-    let valid = CorrectRequest { validate_only: true, ..correction(&made.memory_id, 1, "thorough") };
+    let made = activated(&mut caller, fact("response_style", "zq7 brief")).await;
+    let valid = CorrectRequest { validate_only: true, ..correction(&made.memory_id, 1, "zq7 thorough") };
     let mut cases: Cases<CorrectRequest> = vec![
         case("expected_version", |r: &mut CorrectRequest| r.expected_version = None),
         case("value", |r: &mut CorrectRequest| r.value = String::new()),
@@ -151,7 +151,7 @@ async fn b14_b20_every_field_of_a_correction() {
 async fn every_field_of_the_other_writes() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = activated(&mut caller, fact("response_style", "brief")).await;
+    let made = activated(&mut caller, fact("response_style", "zq7 brief")).await;
     let before = kept(&mut caller).await;
     let mut cases: Cases<DeleteRequest> = vec![
         case("expected_version", |r: &mut DeleteRequest| r.expected_version = None),
@@ -195,7 +195,7 @@ async fn every_field_of_the_other_writes() {
     cases.extend(uuids("candidate_id", |r: &mut ConfirmCandidateRequest, id| r.candidate_id = id));
     cases.extend(uuids("request_id", |r: &mut ConfirmCandidateRequest, id| r.request_id = id));
     cases.extend(ids("subject_id", |r: &mut ConfirmCandidateRequest, id| r.subject_id = id));
-    let waiting = held(&mut caller, unconfirmed(fact("duty_team", "blue"))).await;
+    let waiting = held(&mut caller, unconfirmed(fact("duty_team", "zq7 blue"))).await;
     let candidate_id = waiting.candidate_id;
     let valid = ConfirmCandidateRequest {
         candidate_id: candidate_id.clone(),

@@ -69,11 +69,11 @@ async fn each_is_judged_in_order_on_what_those_before_it_left() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let facts = [
-        inferred_at(1, "dark"),
-        inferred_at(2, "dark"),
-        inferred_at(3, "light"),
-        fact("ui_theme", "light"),
-        inferred("dark"),
+        inferred_at(1, "zq7 dark"),
+        inferred_at(2, "zq7 dark"),
+        inferred_at(3, "zq7 light"),
+        fact("ui_theme", "zq7 light"),
+        inferred("zq7 dark"),
     ];
     let reply = captured(&mut caller, batch(facts)).await;
     let told = [
@@ -84,7 +84,7 @@ async fn each_is_judged_in_order_on_what_those_before_it_left() {
         (Outcome::Held, 3),
     ];
     assert_eq!(outcomes(&reply), told);
-    assert_eq!(there(&mut caller).await, ["light"]);
+    assert_eq!(there(&mut caller).await, ["zq7 light"]);
     let decisions: std::collections::BTreeSet<_> = reply.results.iter().map(|result| &result.decision_id).collect();
     assert_eq!((decisions.len(), reply.replayed), (5, false));
 }
@@ -93,11 +93,11 @@ async fn each_is_judged_in_order_on_what_those_before_it_left() {
 async fn outcomes_of_every_sort_stand_beside_each_other_and_owners_mix() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let team = placed(shared(in_project("p1")), fact("duty_team", "green"));
+    let team = placed(shared(in_project("p1")), fact("duty_team", "zq7 green"));
     let secret = fact("display_name", "AKIAIOSFODNN7EXAMPLE");
-    let unknown = CaptureRequest { kind: "nothing".to_owned(), ..fact("ui_theme", "dark") };
-    let again = fact(STYLE, "brief");
-    let facts = [fact(STYLE, "brief"), team, secret, unknown, unconfirmed(fact("display_name", "Lin")), again];
+    let unknown = CaptureRequest { kind: "nothing".to_owned(), ..fact("ui_theme", "zq7 dark") };
+    let again = fact(STYLE, "zq7 brief");
+    let facts = [fact(STYLE, "zq7 brief"), team, secret, unknown, unconfirmed(fact("display_name", "zq7 Lin")), again];
     let reply = captured(&mut caller, batch(facts)).await;
     let told = [
         (Outcome::Activated, 1),
@@ -117,16 +117,16 @@ async fn outcomes_of_every_sort_stand_beside_each_other_and_owners_mix() {
 async fn a_later_item_derives_from_the_version_that_an_earlier_one_wrote() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let first = captured(&mut caller, batch([inferred_at(1, "dark")])).await.results.remove(0);
-    let told = source("user_message", "message-3");
+    let first = captured(&mut caller, batch([inferred_at(1, "zq7 dark")])).await.results.remove(0);
+    let told = source("user_message", "zq7-message-3");
     let derived = Source { parent_memory_ids: vec![first.memory_id.clone()], ..told.clone() };
-    let derived = CaptureRequest { source: Some(derived), ..fact(STYLE, "brief") };
-    let reply = captured(&mut caller, batch([inferred_at(2, "light"), derived])).await;
+    let derived = CaptureRequest { source: Some(derived), ..fact(STYLE, "zq7 brief") };
+    let reply = captured(&mut caller, batch([inferred_at(2, "zq7 light"), derived])).await;
     assert_eq!(outcomes(&reply), [(Outcome::Activated, 2), (Outcome::Activated, 1)]);
     // And the other way round it would be a circle, which shows in what the batch itself has done.
     let style = &reply.results[1].memory_id;
     let back = Source { parent_memory_ids: vec![style.clone()], ..told };
-    let back = CaptureRequest { source: Some(back), ..fact("ui_theme", "blue") };
+    let back = CaptureRequest { source: Some(back), ..fact("ui_theme", "zq7 blue") };
     let reply = captured(&mut caller, batch([back])).await;
     assert_eq!(why(&reply.results[0].reasons), ["LINEAGE_REJECTED"]);
 }
@@ -135,15 +135,15 @@ async fn a_later_item_derives_from_the_version_that_an_earlier_one_wrote() {
 async fn a_circle_within_one_batch_is_rejected() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = captured(&mut caller, batch([inferred("dark"), unconfirmed(fact(STYLE, "brief"))])).await;
+    let made = captured(&mut caller, batch([inferred("zq7 dark"), unconfirmed(fact(STYLE, "zq7 brief"))])).await;
     let theme = made.results[0].memory_id.clone();
     let style = captured(&mut caller, batch([fact("response_language", "Deutsch")])).await.results.remove(0).memory_id;
     let from = |parent: &str, fact: CaptureRequest| {
-        let told = source("user_message", "message-4");
+        let told = source("user_message", "zq7-message-4");
         let source = Source { parent_memory_ids: vec![parent.to_owned()], ..told };
         CaptureRequest { source: Some(source), ..fact }
     };
-    let theme_from_language = from(&style, fact("ui_theme", "light"));
+    let theme_from_language = from(&style, fact("ui_theme", "zq7 light"));
     let language_from_theme = from(&theme, fact("response_language", "English"));
     let reply = captured(&mut caller, batch([theme_from_language, language_from_theme])).await;
     assert_eq!(reply.results[0].outcome(), Outcome::Activated);
@@ -161,7 +161,7 @@ async fn b38_one_bad_item_within_ten_fails_the_call_and_writes_nothing() {
     assert_eq!(status.code(), Code::InvalidArgument);
     assert_eq!(bad_fields(&status), ["items[3].value", "items[7].kind"]);
     // What only clock and policy can tell is named the same way.
-    request.items[3] = BatchCaptureItem { key: String::new(), ..item(fact(STYLE, "brief")) };
+    request.items[3] = BatchCaptureItem { key: String::new(), ..item(fact(STYLE, "zq7 brief")) };
     request.items[7] = BatchCaptureItem { observe_time: time(service.now_seconds() + 60), ..item(experience("x")) };
     let status = caller.capture.batch_capture(request).await.unwrap_err();
     assert_eq!(bad_fields(&status), ["items[3].key", "items[7].observe_time"]);
@@ -186,19 +186,19 @@ async fn a_hundred_are_taken_and_one_more_is_refused() {
 async fn i10_a_grant_that_one_item_lacks_fails_the_whole_call_and_is_recorded_once() {
     let service = Service::start().await;
     let rows = [
-        ("attest:user_confirmed", fact(STYLE, "long"), "EVIDENCE_NOT_HELD"),
-        ("source", fact(STYLE, "long"), "SOURCE_KIND_NOT_HELD"),
-        ("shared:write", placed(shared(in_project("p1")), fact("duty_team", "green")), "GRANT_MISSING"),
-        ("nothing", CaptureRequest { scope: Some(in_project("p9")), ..inferred("dark") }, "SCOPE_NOT_HELD"),
-        ("recall", CaptureRequest { expected_version: Some(0), ..inferred("dark") }, "GRANT_MISSING"),
-        ("capture", inferred("light"), "GRANT_MISSING"),
+        ("attest:user_confirmed", fact(STYLE, "zq7 long"), "EVIDENCE_NOT_HELD"),
+        ("source", fact(STYLE, "zq7 long"), "SOURCE_KIND_NOT_HELD"),
+        ("shared:write", placed(shared(in_project("p1")), fact("duty_team", "zq7 green")), "GRANT_MISSING"),
+        ("nothing", CaptureRequest { scope: Some(in_project("p9")), ..inferred("zq7 dark") }, "SCOPE_NOT_HELD"),
+        ("recall", CaptureRequest { expected_version: Some(0), ..inferred("zq7 dark") }, "GRANT_MISSING"),
+        ("capture", inferred("zq7 light"), "GRANT_MISSING"),
     ];
     for (grant, item, reason) in rows {
         let mut ticket = without(&[grant]);
         ticket.grants.push("source:tool_result".to_owned());
         let mut caller = service.caller_of(&ticket).await;
         let before = decisions(&service).await;
-        let status = caller.capture.batch_capture(batch([inferred("dark"), item])).await.unwrap_err();
+        let status = caller.capture.batch_capture(batch([inferred("zq7 dark"), item])).await.unwrap_err();
         assert_eq!(refusal(&status), (Code::PermissionDenied, reason.to_owned()), "{grant}");
         assert_eq!(decisions(&service).await, before + 1, "{grant}");
     }
@@ -210,11 +210,11 @@ async fn i04_a_version_that_moved_on_fails_the_whole_call_and_one_that_the_batch
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let seen = |version, value: &str| CaptureRequest { expected_version: Some(version), ..inferred_at(version, value) };
-    let stale = batch([fact(STYLE, "brief"), seen(0, "dark"), seen(2, "light")]);
+    let stale = batch([fact(STYLE, "zq7 brief"), seen(0, "zq7 dark"), seen(2, "zq7 light")]);
     let status = caller.capture.batch_capture(stale).await.unwrap_err();
     assert_eq!(refusal(&status), (Code::Aborted, "VERSION_CONFLICT".to_owned()));
     assert!(there(&mut caller).await.is_empty());
-    let reply = captured(&mut caller, batch([seen(0, "dark"), seen(1, "light")])).await;
+    let reply = captured(&mut caller, batch([seen(0, "zq7 dark"), seen(1, "zq7 light")])).await;
     assert_eq!(outcomes(&reply), [(Outcome::Activated, 1), (Outcome::Activated, 2)]);
 }
 
@@ -222,7 +222,7 @@ async fn i04_a_version_that_moved_on_fails_the_whole_call_and_one_that_the_batch
 async fn an_import_takes_a_grant_of_its_own_and_keeps_the_time_of_observation() {
     let service = Service::start().await;
     let began = service.now_seconds() - 86_400;
-    let old = CaptureRequest { observe_time: time(began), ..fact(STYLE, "brief") };
+    let old = CaptureRequest { observe_time: time(began), ..fact(STYLE, "zq7 brief") };
     let import = BatchCaptureRequest { import: true, ..batch([old.clone()]) };
     let mut caller = service.caller_of(&without(&["import"])).await;
     let status = caller.capture.batch_capture(import.clone()).await.unwrap_err();
@@ -239,7 +239,7 @@ async fn b26_the_same_batch_again_gets_the_first_outcomes_and_writes_nothing() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let send = |facts: Vec<CaptureRequest>| BatchCaptureRequest { request_id: K.to_owned(), ..batch(facts) };
-    let facts = vec![fact(STYLE, "brief"), unconfirmed(fact("display_name", "Lin")), experience("one")];
+    let facts = vec![fact(STYLE, "zq7 brief"), unconfirmed(fact("display_name", "zq7 Lin")), experience("one")];
     let first = captured(&mut caller, send(facts.clone())).await;
     let again = captured(&mut caller, send(facts.clone())).await;
     assert!(again.replayed && !first.replayed);
@@ -260,10 +260,12 @@ async fn b26_the_same_batch_again_gets_the_first_outcomes_and_writes_nothing() {
 #[tokio::test]
 async fn who_may_not_recall_is_told_of_each_item_what_an_empty_place_would_have_answered() {
     let service = Service::start().await;
-    captured(&mut service.caller().await, batch([fact(STYLE, "brief")])).await;
+    captured(&mut service.caller().await, batch([fact(STYLE, "zq7 brief")])).await;
     let grants = all_but(&["recall"]);
     let mut blind = service.caller_of(&Ticket { grants, ..ticket() }).await;
-    let reply = captured(&mut blind, batch([fact(STYLE, "brief"), fact(STYLE, "brief"), fact(STYLE, "long")])).await;
+    let reply =
+        captured(&mut blind, batch([fact(STYLE, "zq7 brief"), fact(STYLE, "zq7 brief"), fact(STYLE, "zq7 long")]))
+            .await;
     assert_eq!(outcomes(&reply), [(Outcome::Activated, 0), (Outcome::Activated, 0), (Outcome::Held, 0)]);
     assert!(reply.results.iter().all(|result| result.memory_id.is_empty() && result.reasons.is_empty()));
 }
@@ -275,7 +277,7 @@ async fn a_batch_that_only_asks_is_judged_as_if_it_were_written_and_writes_nothi
     let asked = || BatchCaptureRequest {
         validate_only: true,
         request_id: K.to_owned(),
-        ..batch([inferred("dark"), inferred("dark"), unconfirmed(fact("display_name", "Lin"))])
+        ..batch([inferred("zq7 dark"), inferred("zq7 dark"), unconfirmed(fact("display_name", "zq7 Lin"))])
     };
     for _ in 0..2 {
         let reply = captured(&mut caller, asked()).await;

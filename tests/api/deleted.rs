@@ -113,7 +113,7 @@ async fn i12_i14_no_write_but_restore_brings_the_deleted_memory_back() {
     caller.delete.delete(deletion(&made.memory_id, 1)).await.unwrap();
     let again = caller.capture.capture(canary()).await.unwrap().into_inner();
     assert_eq!((again.outcome(), again.reasons().collect()), (Outcome::Rejected, vec![Reason::SourceRevoked]));
-    let other = CaptureRequest { source: Some(source("user_message", "message-9")), ..unconfirmed(canary()) };
+    let other = CaptureRequest { source: Some(source("user_message", "zq7-message-9")), ..unconfirmed(canary()) };
     let again = caller.capture.capture(other).await.unwrap().into_inner();
     assert_eq!(again.outcome(), Outcome::Held);
     assert!(again.reasons().any(|reason| reason == Reason::AddressDeleted));
@@ -140,10 +140,10 @@ async fn a_deleted_memory_no_longer_shadows_the_wider_one() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let made = activated(&mut caller, canary()).await;
-    activated(&mut caller, placed(shared(general()), fact("response_style", "brief"))).await;
+    activated(&mut caller, placed(shared(general()), fact("response_style", "zq7 brief"))).await;
     caller.delete.delete(deletion(&made.memory_id, 1)).await.unwrap();
     let reply = recalled(&mut caller, recalling(in_general(), key("response_style"))).await;
-    assert_eq!(values(&reply), ["brief"]);
+    assert_eq!(values(&reply), ["zq7 brief"]);
     assert_eq!(reasons_for(&reply.rejected, &made.memory_id), Some(vec!["DELETED"]));
 }
 

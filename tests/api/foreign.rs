@@ -46,8 +46,9 @@ async fn asked(caller: &mut Caller, memory_id: &str, candidate_id: &str) -> Vec<
 async fn i02_b07_foreign_and_missing_ids_get_the_same_bytes_and_nothing_changes() {
     let service = Service::start().await;
     let mut owner = service.caller_of(&of("t1", "s1")).await;
-    let made = activated(&mut owner, placed(in_project("p2"), fact("response_style", "lantern"))).await;
-    let waiting = held(&mut owner, placed(in_project("p2"), unconfirmed(fact("response_language", "lantern")))).await;
+    let made = activated(&mut owner, placed(in_project("p2"), fact("response_style", "zq7 lantern"))).await;
+    let waiting =
+        held(&mut owner, placed(in_project("p2"), unconfirmed(fact("response_language", "zq7 lantern")))).await;
     let before = format!("{:?}", entries(&mut owner).await);
     let strangers = [
         ("another tenant", of("t2", "s1")),
@@ -85,14 +86,14 @@ async fn entries(caller: &mut Caller) -> Vec<recall_gate::api::proto::MemoryEntr
 async fn i02_a_used_and_an_unused_address_of_another_look_alike() {
     let service = Service::start().await;
     let mut owner = service.caller_of(&of("t1", "s1")).await;
-    activated(&mut owner, fact("response_style", "lantern")).await;
+    activated(&mut owner, fact("response_style", "zq7 lantern")).await;
     let mut other = service.caller_of(&of("t1", "s2")).await;
     let used = getting(crate::requests::at(general(), "response_style"));
     let unused = getting(crate::requests::at(general(), "response_language"));
     let used = other.recall.get_memory(used).await.unwrap_err();
     let unused = other.recall.get_memory(unused).await.unwrap_err();
     assert_eq!(bytes_of(&used), bytes_of(&unused));
-    let made = activated(&mut other, fact("response_style", "their own")).await;
+    let made = activated(&mut other, fact("response_style", "zq7 their own")).await;
     assert_eq!((made.version, made.value_version), (1, 1), "their address is their own");
 }
 
@@ -100,7 +101,7 @@ async fn i02_a_used_and_an_unused_address_of_another_look_alike() {
 async fn i10_a_missing_grant_is_named_and_nothing_is_read() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = activated(&mut caller, fact("response_style", "lantern")).await;
+    let made = activated(&mut caller, fact("response_style", "zq7 lantern")).await;
     for (missing, named_grant) in [("recall", "recall"), ("purpose:", "purpose:converse")] {
         let mut lesser = service.caller_of(&without(&[missing])).await;
         for id in [made.memory_id.as_str(), NOBODY] {

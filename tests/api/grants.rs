@@ -86,9 +86,9 @@ async fn i01_a_method_takes_its_grant_before_a_word_is_said_of_the_request() {
 async fn i10_evidence_is_refused_and_not_downgraded() {
     let service = Service::start().await;
     let mut owner = service.caller().await;
-    let made = owner.capture.capture(fact("response_style", "brief")).await.unwrap().into_inner();
+    let made = owner.capture.capture(fact("response_style", "zq7 brief")).await.unwrap().into_inner();
     let mut caller = without(&service, &["attest:"]).await;
-    let held = CaptureRequest { evidence: Evidence::None.into(), ..fact("display_name", "Lin") };
+    let held = CaptureRequest { evidence: Evidence::None.into(), ..fact("display_name", "zq7 Lin") };
     let held = caller.capture.capture(held).await.unwrap().into_inner();
     let confirm = ConfirmCandidateRequest {
         candidate_id: held.candidate_id,
@@ -96,8 +96,8 @@ async fn i10_evidence_is_refused_and_not_downgraded() {
         ..ConfirmCandidateRequest::default()
     };
     let refusals = [
-        caller.capture.capture(fact("response_style", "steps")).await.unwrap_err(),
-        caller.correct.correct(correction(&made.memory_id, 1, "steps")).await.unwrap_err(),
+        caller.capture.capture(fact("response_style", "zq7 steps")).await.unwrap_err(),
+        caller.correct.correct(correction(&made.memory_id, 1, "zq7 steps")).await.unwrap_err(),
         caller.delete.delete(deletion(&made.memory_id, 1)).await.unwrap_err(),
         caller.delete.restore(restoration(&made.memory_id, 1)).await.unwrap_err(),
         caller.capture.confirm_candidate(confirm).await.unwrap_err(),
@@ -114,11 +114,11 @@ async fn i10_a_source_kind_and_consent_are_stated_only_by_who_may() {
     let service = Service::start().await;
     let mut caller = without(&service, &["source:", "attest:"]).await;
     let bare = |value: &str| CaptureRequest { evidence: Evidence::None.into(), ..fact("ui_theme", value) };
-    let status = caller.capture.capture(bare("dark")).await.unwrap_err();
+    let status = caller.capture.capture(bare("zq7 dark")).await.unwrap_err();
     let expected = (Code::PermissionDenied, "SOURCE_KIND_NOT_HELD".to_owned(), Some("source:user_message".to_owned()));
     assert_eq!(refused(&status), expected);
     // Unset is the lowest trust, and nobody's to refuse.
-    let unset = CaptureRequest { source: None, ..bare("dark") };
+    let unset = CaptureRequest { source: None, ..bare("zq7 dark") };
     caller.capture.capture(unset).await.unwrap();
 
     let agreed = Consent { state: ConsentState::Granted.into(), purposes: vec!["converse".to_owned()] };
@@ -126,7 +126,7 @@ async fn i10_a_source_kind_and_consent_are_stated_only_by_who_may() {
         subject_id: subject.to_owned(),
         source: None,
         consent: Some(agreed.clone()),
-        ..bare("light")
+        ..bare("zq7 light")
     };
     // The subject speaks for itself; for another it takes the right to say that they confirmed something.
     caller.capture.capture(about("")).await.unwrap();
@@ -224,8 +224,8 @@ async fn shared_memories_take_a_grant_of_their_own_to_write() {
 async fn i02_b07_a_foreign_id_and_a_missing_one_are_answered_with_the_same_bytes() {
     let service = Service::start().await;
     let mut owner = service.caller().await;
-    let made = owner.capture.capture(fact("response_style", "brief")).await.unwrap().into_inner();
-    let held = CaptureRequest { evidence: Evidence::None.into(), ..fact("display_name", "Lin") };
+    let made = owner.capture.capture(fact("response_style", "zq7 brief")).await.unwrap().into_inner();
+    let held = CaptureRequest { evidence: Evidence::None.into(), ..fact("display_name", "zq7 Lin") };
     let held = owner.capture.capture(held).await.unwrap().into_inner();
     let strangers = [
         Ticket { tenant: "t2".to_owned(), ..ticket() },
@@ -272,7 +272,7 @@ async fn by_id(caller: &mut Caller, memory_id: &str, candidate_id: &str) -> Vec<
     let show = GetCandidateRequest { candidate_id: candidate_id.to_owned(), ..GetCandidateRequest::default() };
     vec![
         caller.recall.get_memory(get).await.unwrap_err(),
-        caller.correct.correct(correction(memory_id, 1, "steps")).await.unwrap_err(),
+        caller.correct.correct(correction(memory_id, 1, "zq7 steps")).await.unwrap_err(),
         caller.delete.delete(deletion(memory_id, 1)).await.unwrap_err(),
         caller.delete.restore(restoration(memory_id, 1)).await.unwrap_err(),
         caller.capture.confirm_candidate(confirm).await.unwrap_err(),
@@ -286,7 +286,7 @@ async fn i06_every_refusal_of_a_known_caller_is_recorded() {
     let service = Service::start().await;
     let before = decisions(&service).await;
     let mut caller = without(&service, &["attest:", "delete"]).await;
-    caller.capture.capture(fact("response_style", "brief")).await.unwrap_err();
+    caller.capture.capture(fact("response_style", "zq7 brief")).await.unwrap_err();
     caller.delete.delete(deletion(NOBODY, 1)).await.unwrap_err();
     caller.recall.recall(recalling(of_project("p9"), keys(&["status"]))).await.unwrap_err();
     let get =

@@ -105,7 +105,8 @@ impl Service {
     }
 
     /// Starts one where a store may lie already. Callers need a token: there is no development identity.
-    async fn start_in(home: Home, policy: Policy) -> Self {
+    pub(crate) async fn start_in(home: Home, policy: Policy) -> Self {
+        crate::listening::listen();
         let key = SigningKey::generate().unwrap();
         let keys = KeySet::of(DEVELOPMENT_KEY_ID, &key);
         let verifier = JwtVerifier::new(DEVELOPMENT_ISSUER, DEVELOPMENT_AUDIENCE, keys);

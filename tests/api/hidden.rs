@@ -34,11 +34,11 @@ async fn with_strangers() -> (Service, crate::harness::Caller) {
 async fn i02_pages_are_full_of_what_is_visible_whatever_lies_between() {
     let (service, mut stranger) = with_strangers().await;
     for key in ["database_engine", "duty_team", "service_target"] {
-        activated(&mut stranger, team(in_project("q"), key, "theirs")).await;
+        activated(&mut stranger, team(in_project("q"), key, "zq7 theirs")).await;
     }
     let mut caller = service.caller().await;
-    activated(&mut caller, fact("response_style", "mine")).await;
-    activated(&mut caller, fact("response_language", "mine")).await;
+    activated(&mut caller, fact("response_style", "zq7 mine")).await;
+    activated(&mut caller, fact("response_language", "zq7 mine")).await;
     let mut request = listing_all("converse");
     request.page_size = 1;
     let listed = pages(&mut caller, request).await;
@@ -48,14 +48,14 @@ async fn i02_pages_are_full_of_what_is_visible_whatever_lies_between() {
 #[tokio::test]
 async fn i02_a_deleted_parent_of_another_project_is_as_if_it_never_was() {
     let (service, mut stranger) = with_strangers().await;
-    let theirs = activated(&mut stranger, team(in_project("q"), "duty_team", "theirs")).await;
+    let theirs = activated(&mut stranger, team(in_project("q"), "duty_team", "zq7 theirs")).await;
     let mut delete = deletion(&theirs.memory_id, 1);
     delete.evidence = Evidence::OperatorVerified.into();
     stranger.delete.delete(delete).await.unwrap();
     let mut caller = service.caller().await;
     let mut told = Vec::new();
     for parent in [theirs.memory_id.as_str(), NOBODY] {
-        let reply = caller.capture.capture(derived_from(parent, fact("response_style", "brief"))).await;
+        let reply = caller.capture.capture(derived_from(parent, fact("response_style", "zq7 brief"))).await;
         let reply = reply.unwrap().into_inner();
         told.push((reply.outcome(), reply.reasons, reply.memory_id, reply.candidate_id));
     }
@@ -66,7 +66,7 @@ async fn i02_a_deleted_parent_of_another_project_is_as_if_it_never_was() {
 async fn i02_what_lies_above_the_ceiling_answers_no_expectation() {
     let service = Service::start().await;
     let mut owner = service.caller().await;
-    activated(&mut owner, fact("display_name", "Lin")).await;
+    activated(&mut owner, fact("display_name", "zq7 Lin")).await;
     let mut caller = service.caller_of(&up_to_internal()).await;
     let expecting =
         |version| CaptureRequest { expected_version: Some(version), validate_only: true, ..fact("display_name", "Bo") };
@@ -79,8 +79,8 @@ async fn i02_what_lies_above_the_ceiling_answers_no_expectation() {
 async fn i02_who_may_not_recall_learns_no_version_by_confirming_either() {
     let service = Service::start().await;
     let mut owner = service.caller().await;
-    activated(&mut owner, fact("response_style", "brief")).await;
-    let waiting = held(&mut owner, unconfirmed(fact("response_style", "steps"))).await;
+    activated(&mut owner, fact("response_style", "zq7 brief")).await;
+    let waiting = held(&mut owner, unconfirmed(fact("response_style", "zq7 steps"))).await;
     let mut writer = service.caller_of(&Ticket { grants: all_but(&["recall"]), ..ticket() }).await;
     let confirm = ConfirmCandidateRequest {
         candidate_id: waiting.candidate_id,
@@ -95,10 +95,11 @@ async fn i02_who_may_not_recall_learns_no_version_by_confirming_either() {
 async fn who_may_only_write_cannot_guess_a_value() {
     let service = Service::start().await;
     let mut owner = service.caller().await;
-    activated(&mut owner, fact("response_style", "brief")).await;
+    activated(&mut owner, fact("response_style", "zq7 brief")).await;
     let mut writer = service.caller_of(&Ticket { grants: all_but(&["recall"]), ..ticket() }).await;
     let mut told = Vec::new();
-    for (key, guess) in [("response_style", "brief"), ("response_style", "steps"), ("response_language", "de")] {
+    for (key, guess) in [("response_style", "zq7 brief"), ("response_style", "zq7 steps"), ("response_language", "de")]
+    {
         let ask = CaptureRequest { validate_only: true, ..unconfirmed(fact(key, guess)) };
         let reply = writer.capture.capture(ask).await.unwrap().into_inner();
         told.push((reply.outcome(), reply.reasons, reply.version, reply.memory_id, reply.candidate_id));
@@ -110,7 +111,7 @@ async fn who_may_only_write_cannot_guess_a_value() {
 async fn i11_what_members_of_a_project_share_is_not_derived_into_a_wider_place() {
     let service = Service::start().await;
     let mut caller = service.caller_of(&Ticket { projects: vec![project("p1"), project("p2")], ..ticket() }).await;
-    let parent = activated(&mut caller, team(in_project("p1"), "duty_team", "blue")).await;
+    let parent = activated(&mut caller, team(in_project("p1"), "duty_team", "zq7 blue")).await;
     for (scope, allowed) in [(general(), false), (in_project("p2"), false), (in_project("p1"), true)] {
         let copy = derived_from(&parent.memory_id, team(scope, "database_engine", "as the duty team says"));
         let reply = caller.capture.capture(copy).await.unwrap().into_inner();
@@ -126,10 +127,10 @@ async fn i14_what_was_deleted_does_not_come_back_from_any_source_it_ever_had() {
         caller.capture.capture(request).await.unwrap().into_inner().outcome()
     };
     // An earlier version's source, at another place.
-    let first = activated(&mut caller, fact("response_style", "brief")).await;
-    caller.correct.correct(correction(&first.memory_id, 1, "steps")).await.unwrap();
+    let first = activated(&mut caller, fact("response_style", "zq7 brief")).await;
+    caller.correct.correct(correction(&first.memory_id, 1, "zq7 steps")).await.unwrap();
     caller.delete.delete(deletion(&first.memory_id, 2)).await.unwrap();
-    let elsewhere = CaptureRequest { scope: Some(in_project("p1")), ..fact("response_style", "brief") };
+    let elsewhere = CaptureRequest { scope: Some(in_project("p1")), ..fact("response_style", "zq7 brief") };
     assert_eq!(again(&mut caller, elsewhere).await, Outcome::Rejected);
     // A source that is redacted before it is stored.
     let card = || CaptureRequest {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use recall_gate::api::proto::{
-    Audience, Budget, CaptureRequest, Context, GetMemoryRequest, ListMemoriesRequest, Query, RecallRequest, Scope,
-    Sensitivity,
+    Audience, Budget, CaptureRequest, Context, DeleteRequest, GetMemoryRequest, ListMemoriesRequest, MemoryAddress,
+    MemoryName, Query, RecallRequest, Scope, Sensitivity, memory_name,
 };
 use recall_gate::identity::Ticket;
 use tonic::Code;
@@ -143,7 +143,7 @@ async fn i02_getting_and_listing_allow_what_recalling_does() {
 #[tokio::test]
 async fn s08_a_place_of_another_project_or_task_does_not_answer_by_key_either() {
     let service = Service::start().await;
-    for (subject, value) in [("s1", "mine"), ("s2", "theirs")] {
+    for (subject, value) in [("s1", "zq7 mine"), ("s2", "zq7 theirs")] {
         let mut caller = service.caller_of(&of("t1", subject)).await;
         for project in ["p1", "p2"] {
             let value = format!("{value} in {project}");
@@ -152,7 +152,7 @@ async fn s08_a_place_of_another_project_or_task_does_not_answer_by_key_either() 
     }
     let mut caller = service.caller_of(&of("t1", "s1")).await;
     for (context, expected) in
-        [(of_project("p1"), vec!["mine in p1"]), (of_project("p2"), vec!["mine in p2"]), (in_general(), vec![])]
+        [(of_project("p1"), vec!["zq7 mine in p1"]), (of_project("p2"), vec!["zq7 mine in p2"]), (in_general(), vec![])]
     {
         let reply = recalled(&mut caller, recalling(context, key("response_style"))).await;
         assert_eq!((values(&reply), reply.rejected_count), (expected, 0));
@@ -189,8 +189,8 @@ async fn b02_project_names_with_a_common_beginning_are_different_projects() {
 async fn i02_b01_a_project_or_task_not_held_cannot_be_named_whether_it_exists_or_not() {
     let service = Service::start().await;
     let mut theirs = service.caller_of(&of("t1", "s2")).await;
-    activated(&mut theirs, placed(in_project("p2"), experience("lantern"))).await;
-    activated(&mut theirs, placed(in_task("p1", "k2"), experience("lantern"))).await;
+    activated(&mut theirs, placed(in_project("p2"), experience("zq7 lantern"))).await;
+    activated(&mut theirs, placed(in_task("p1", "k2"), experience("zq7 lantern"))).await;
     let mut listed_task = project("p1");
     listed_task.tasks = Some(vec!["k1".to_owned()]);
     let mut caller = service.caller_of(&Ticket { projects: vec![listed_task], ..ticket() }).await;
@@ -214,7 +214,7 @@ async fn i02_b01_a_project_or_task_not_held_cannot_be_named_whether_it_exists_or
                 refused(caller.recall.get_memory(getting(place)).await.unwrap_err()),
                 refused(caller.recall.list_memories(listing("converse", scope.clone())).await.unwrap_err()),
                 refused(caller.capture.list_candidates(candidates_of(scope.clone())).await.unwrap_err()),
-                refused(caller.capture.capture(placed(scope, experience("lantern"))).await.unwrap_err()),
+                refused(caller.capture.capture(placed(scope, experience("zq7 lantern"))).await.unwrap_err()),
             ]);
         }
         assert_eq!(answers[0], answers[1]);
@@ -229,7 +229,7 @@ async fn i02_a_sensitivity_above_the_callers_ceiling_hides_a_memory_wholly() {
     let mut caller = service.caller().await;
     let hidden = CaptureRequest { sensitivity: Sensitivity::Personal.into(), ..fact("response_style", "zq7canary") };
     let hidden = activated(&mut caller, hidden).await.memory_id;
-    activated(&mut caller, placed(shared(general()), fact("response_style", "brief"))).await;
+    activated(&mut caller, placed(shared(general()), fact("response_style", "zq7 brief"))).await;
     let mut low = service.caller_of(&up_to_internal()).await;
     let nobody = "01890000-0000-7000-8000-000000000001";
     let unknown = |status: tonic::Status| bytes_of(&status);
@@ -241,7 +241,7 @@ async fn i02_a_sensitivity_above_the_callers_ceiling_hides_a_memory_wholly() {
     assert_eq!(low.recall.get_memory(by_address).await.unwrap_err().code(), Code::NotFound);
     for query in [key("response_style"), all()] {
         let reply = recalled(&mut low, recalling(in_general(), query)).await;
-        assert_eq!((values(&reply), reply.rejected_count), (vec!["brief"], 0), "it shadows nothing either");
+        assert_eq!((values(&reply), reply.rejected_count), (vec!["zq7 brief"], 0), "it shadows nothing either");
         assert!(!shows(&reply, &hidden));
     }
     let reply = recalled(&mut low, recalling(in_general(), nominating(&[&hidden, nobody]))).await;
@@ -266,10 +266,10 @@ async fn asked_about(caller: &mut Caller, subject_id: &str) -> Vec<Result<bool, 
     candidates.subject_id = subject_id;
     let explain = explaining(recall.clone());
     vec![
-        caller.recall.recall(recall).await.map(|reply| shows(reply.get_ref(), "lantern")),
+        caller.recall.recall(recall).await.map(|reply| shows(reply.get_ref(), "zq7 lantern")),
         caller.recall.explain_recall(explain).await.map(|reply| reply.get_ref().accepted.len() == 1),
-        caller.recall.get_memory(get).await.map(|reply| shows(reply.get_ref(), "lantern")),
-        caller.recall.list_memories(list).await.map(|reply| shows(reply.get_ref(), "lantern")),
+        caller.recall.get_memory(get).await.map(|reply| shows(reply.get_ref(), "zq7 lantern")),
+        caller.recall.list_memories(list).await.map(|reply| shows(reply.get_ref(), "zq7 lantern")),
         caller.capture.list_candidates(candidates).await.map(|_| true),
     ]
 }
@@ -278,7 +278,7 @@ async fn asked_about(caller: &mut Caller, subject_id: &str) -> Vec<Result<bool, 
 async fn i01_i02_only_who_may_act_for_a_subject_reads_what_is_theirs() {
     let service = Service::start().await;
     let mut theirs = service.caller_of(&of("t1", "s2")).await;
-    activated(&mut theirs, fact("response_style", "lantern")).await;
+    activated(&mut theirs, fact("response_style", "zq7 lantern")).await;
     let mut for_all = service.caller().await;
     assert!(asked_about(&mut for_all, "s2").await.into_iter().all(|shown| shown.unwrap()));
     let mut granted = without(&["act_for"]);
@@ -313,7 +313,7 @@ async fn i01_i02_only_who_may_act_for_a_subject_reads_what_is_theirs() {
 async fn b01_a_selector_that_is_left_out_or_blank_never_widens() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    activated(&mut caller, fact("response_style", "lantern")).await;
+    activated(&mut caller, fact("response_style", "zq7 lantern")).await;
     for blank in ["   ", "\u{200b}", "\u{feff}", "\t"] {
         for refused in asked_about(&mut caller, blank).await {
             assert_eq!(refused.unwrap_err().code(), Code::InvalidArgument, "{blank:?}");
@@ -333,4 +333,38 @@ async fn b01_a_selector_that_is_left_out_or_blank_never_widens() {
     let other = recalling_for("converse", in_general(), all());
     let other = recalled(&mut caller, RecallRequest { subject_id: "nobody".to_owned(), ..other }).await;
     assert_eq!((values(&other).len(), other.rejected_count), (0, 0));
+}
+
+#[tokio::test]
+async fn b01_a_deletion_without_a_whole_name_deletes_nothing() {
+    let service = Service::start().await;
+    let mut caller = service.caller().await;
+    activated(&mut caller, fact("response_style", "zq7 lantern")).await;
+    let partly = |scope, key: &str| {
+        let address = MemoryAddress { scope, key: key.to_owned() };
+        Some(MemoryName { name: Some(memory_name::Name::Address(address)) })
+    };
+    let names = [
+        None,
+        Some(MemoryName { name: None }),
+        Some(named("")),
+        Some(named("   ")),
+        partly(None, "response_style"),
+        partly(Some(Scope::default()), "response_style"),
+        partly(Some(general()), ""),
+        partly(Some(general()), "\u{200b}"),
+    ];
+    for memory in names {
+        let refused = caller.delete.delete(DeleteRequest { memory, ..deletion("", 1) }).await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{refused:?}");
+    }
+    for blank in ["   ", "\u{200b}"] {
+        let blankly = DeleteRequest {
+            subject_id: blank.to_owned(),
+            memory: Some(at(general(), "response_style")),
+            ..deletion("", 1)
+        };
+        assert_eq!(caller.delete.delete(blankly).await.unwrap_err().code(), Code::InvalidArgument);
+    }
+    assert_eq!(values(&recalled(&mut caller, recalling(in_general(), all())).await), ["zq7 lantern"]);
 }

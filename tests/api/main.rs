@@ -3,15 +3,19 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what is not as promised panics")]
 
 mod account;
+mod at_once;
 #[path = "../support/backdoor.rs"]
 mod backdoor;
 mod bad_input;
 mod bad_reads;
 mod bad_writes;
 mod batch;
+mod beside_the_credential;
 mod budget;
 mod candidates;
+mod clock_steps;
 mod deleted;
+mod depth;
 mod discovery;
 mod dropped;
 mod first;
@@ -23,7 +27,10 @@ mod held;
 mod hidden;
 #[path = "../support/home.rs"]
 mod home;
+mod in_force;
 mod isolation;
+#[path = "../said/listening.rs"]
+mod listening;
 mod lists;
 mod methods;
 mod nominees;
@@ -34,6 +41,8 @@ mod raw_bytes;
 mod reading;
 mod replay;
 mod requests;
+#[path = "../said/file.rs"]
+mod said;
 mod seeds_conflicts;
 mod seeds_limits;
 mod seeds_writes;

@@ -62,7 +62,7 @@ fn rows() -> Vec<(&'static str, Does, Ask)> {
         (
             "CaptureService/BatchCapture",
             Does::Write,
-            ask!(capture.batch_capture, |_gone| batch([told(), fact("ui_theme", "dark"), told()])),
+            ask!(capture.batch_capture, |_gone| batch([told(), fact("ui_theme", "zq7 dark"), told()])),
         ),
         (
             "CaptureService/ConfirmCandidate",

@@ -33,13 +33,13 @@ fn nominators(reply: &RecallResponse) -> Vec<Nominator> {
 async fn keys_ask_for_what_lies_at_them_and_for_nothing_else() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    activated(&mut caller, fact("response_style", "brief")).await;
+    activated(&mut caller, fact("response_style", "zq7 brief")).await;
     activated(&mut caller, fact("response_language", "zh-CN")).await;
-    activated(&mut caller, fact("display_name", "Ada")).await;
+    activated(&mut caller, fact("display_name", "zq7 Ada")).await;
     let reply = recalled(&mut caller, recalling(in_general(), keys(&["response_language", "display_name"]))).await;
     let mut found = values(&reply);
     found.sort_unstable();
-    assert_eq!((found, reply.rejected_count), (vec!["Ada", "zh-CN"], 0));
+    assert_eq!((found, reply.rejected_count), (vec!["zh-CN", "zq7 Ada"], 0));
     assert_eq!(nominators(&reply), [Nominator::Key; 2]);
     let reply = recalled(&mut caller, recalling(in_general(), key("no_such_key"))).await;
     assert_eq!((values(&reply).len(), reply.rejected_count, reply.not_nominated_count), (0, 0, 0));
@@ -49,7 +49,7 @@ async fn keys_ask_for_what_lies_at_them_and_for_nothing_else() {
 async fn b05_keys_are_literal() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    activated(&mut caller, fact("response_style", "brief")).await;
+    activated(&mut caller, fact("response_style", "zq7 brief")).await;
     for literal in [
         "%",
         "response%",
@@ -74,31 +74,31 @@ async fn b05_keys_are_literal() {
         assert_eq!((values(&reply).len(), reply.rejected_count), (0, 0), "{literal}");
     }
     let reply = recalled(&mut caller, recalling(in_general(), key("response_style"))).await;
-    assert_eq!(values(&reply), ["brief"]);
+    assert_eq!(values(&reply), ["zq7 brief"]);
 }
 
 #[tokio::test]
 async fn all_nominates_whatever_the_context_reads() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    activated(&mut caller, fact("response_style", "brief")).await;
+    activated(&mut caller, fact("response_style", "zq7 brief")).await;
     activated(&mut caller, placed(in_project("p1"), fact("response_language", "en"))).await;
     activated(&mut caller, experience("learnt")).await;
     let reply = recalled(&mut caller, recalling(of_project("p1"), all())).await;
     // Narrower places come first; in one place the key decides, and here an id sorts before a word.
-    assert_eq!(values(&reply), ["en", "learnt", "brief"]);
+    assert_eq!(values(&reply), ["en", "learnt", "zq7 brief"]);
     assert_eq!(nominators(&reply), [Nominator::All; 3]);
     let reply = recalled(&mut caller, recalling(in_general(), all())).await;
-    assert_eq!(values(&reply), ["learnt", "brief"]);
+    assert_eq!(values(&reply), ["learnt", "zq7 brief"]);
 }
 
 #[tokio::test]
 async fn what_is_nominated_in_several_ways_is_judged_once_under_the_first_of_them() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let style = activated(&mut caller, fact("response_style", "brief")).await.memory_id;
+    let style = activated(&mut caller, fact("response_style", "zq7 brief")).await.memory_id;
     let language = activated(&mut caller, fact("response_language", "en")).await.memory_id;
-    activated(&mut caller, fact("display_name", "Ada")).await;
+    activated(&mut caller, fact("display_name", "zq7 Ada")).await;
     let query =
         Query { nominations: vec![scored(&style, 1.0, ""), scored(&language, 2.0, "")], ..keys(&["response_style"]) };
     let reply = recalled(&mut caller, recalling(in_general(), query.clone())).await;
@@ -163,8 +163,8 @@ async fn without_scores_the_newer_comes_first_and_then_the_more_confident() {
 async fn an_index_that_holds_an_older_value_is_told_so() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = activated(&mut caller, fact("response_style", "brief")).await;
-    let corrected = caller.correct.correct(correction(&made.memory_id, 1, "thorough")).await.unwrap().into_inner();
+    let made = activated(&mut caller, fact("response_style", "zq7 brief")).await;
+    let corrected = caller.correct.correct(correction(&made.memory_id, 1, "zq7 thorough")).await.unwrap().into_inner();
     assert_eq!(corrected.value_version, 2);
     for (nominated, expected) in [(1, vec!["SUPERSEDED"]), (3, vec!["STALE_NOMINATION"])] {
         let query = versioned(&made.memory_id, nominated);
@@ -174,25 +174,25 @@ async fn an_index_that_holds_an_older_value_is_told_so() {
         assert_eq!(reply.rejected[0].value_version, 2, "the verdict names what was judged");
     }
     let reply = recalled(&mut caller, recalling(in_general(), versioned(&made.memory_id, 2))).await;
-    assert_eq!(values(&reply), ["thorough"]);
+    assert_eq!(values(&reply), ["zq7 thorough"]);
 }
 
 #[tokio::test]
 async fn a_nomination_without_a_version_is_stale_where_the_purpose_demands_one() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = activated(&mut caller, fact("response_style", "brief")).await;
+    let made = activated(&mut caller, fact("response_style", "zq7 brief")).await;
     let asked = |purpose: &str, query: Query| {
         let (mut caller, asked) = (caller.clone(), recalling_for(purpose, in_general(), query));
         async move { recalled(&mut caller, asked).await }
     };
     for purpose in ["converse", "draft"] {
-        assert_eq!(values(&asked(purpose, nominating(&[&made.memory_id])).await), ["brief"], "{purpose}");
+        assert_eq!(values(&asked(purpose, nominating(&[&made.memory_id])).await), ["zq7 brief"], "{purpose}");
     }
     let reply = asked("act", nominating(&[&made.memory_id])).await;
     assert_eq!(rejections(&reply.rejected), [["STALE_NOMINATION"]]);
-    assert_eq!(values(&asked("act", versioned(&made.memory_id, 1)).await), ["brief"]);
-    assert_eq!(values(&asked("act", key("response_style")).await), ["brief"], "a key names no version");
+    assert_eq!(values(&asked("act", versioned(&made.memory_id, 1)).await), ["zq7 brief"]);
+    assert_eq!(values(&asked("act", key("response_style")).await), ["zq7 brief"], "a key names no version");
 }
 
 #[tokio::test]
@@ -204,7 +204,7 @@ async fn i07_a_rejection_lists_every_failing_reason_in_the_order_of_the_gates() 
         confidence: Some(0.3),
         expire_time: Some(after(60)),
         source: Some(source("tool_result", "tool-1")),
-        ..unconfirmed(fact("ui_theme", "dark"))
+        ..unconfirmed(fact("ui_theme", "zq7 dark"))
     };
     let made = activated(&mut caller, narrow).await;
     service.pass(60);
@@ -225,10 +225,10 @@ async fn i07_a_rejection_lists_every_failing_reason_in_the_order_of_the_gates() 
 async fn i07_what_does_not_exist_gets_a_verdict_of_its_own() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = activated(&mut caller, fact("response_style", "brief")).await;
+    let made = activated(&mut caller, fact("response_style", "zq7 brief")).await;
     let nobody = "01890000-0000-7000-8000-000000000001";
     let reply = recalled(&mut caller, recalling(in_general(), nominating(&[nobody, &made.memory_id]))).await;
-    assert_eq!(values(&reply), ["brief"]);
+    assert_eq!(values(&reply), ["zq7 brief"]);
     assert_eq!(reasons_for(&reply.rejected, nobody), Some(vec!["UNKNOWN_NOMINATION"]));
     let verdict = &reply.rejected[0];
     assert_eq!((verdict.version, verdict.value_version), (0, 0));

@@ -174,7 +174,7 @@ async fn a_kind_that_withholds_never_falls_back_at_low_risk_either() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let brief = CaptureRequest { expire_time: Some(after(60)), ..fact("service_target", "old") };
-    let pair = Pair::lay(&mut caller, "converse", brief, fact("service_target", "wide")).await;
+    let pair = Pair::lay(&mut caller, "converse", brief, fact("service_target", "zq7 wide")).await;
     service.pass(60);
     assert_eq!(pair.look(&mut caller).await, withheld(&["EXPIRED"]));
 }
@@ -203,23 +203,23 @@ async fn a_narrow_fact_rejected_by_provenance_purpose_or_risk_withholds_the_wide
 async fn an_inferred_a_deleted_or_a_not_yet_valid_narrow_fact_withholds_nothing() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let guess = unconfirmed(fact("ui_theme", "dark"));
-    let pair = Pair::lay(&mut caller, "draft", guess, fact("ui_theme", "light")).await;
+    let guess = unconfirmed(fact("ui_theme", "zq7 dark"));
+    let pair = Pair::lay(&mut caller, "draft", guess, fact("ui_theme", "zq7 light")).await;
     let (used, [narrow, wide]) = pair.look(&mut caller).await;
-    assert_eq!((used, wide), (vec!["light".to_owned()], None));
+    assert_eq!((used, wide), (vec!["zq7 light".to_owned()], None));
     assert!(narrow.unwrap().contains(&"INFERENCE_NOT_ALLOWED".to_owned()));
 
     let later = CaptureRequest { valid_from_time: Some(after(60)), ..fact("service_target", "soon") };
-    let pair = Pair::lay(&mut caller, "act", later, fact("service_target", "wide")).await;
-    assert_eq!(pair.look(&mut caller).await, fallen_back("wide", &["NOT_YET_VALID"]));
+    let pair = Pair::lay(&mut caller, "act", later, fact("service_target", "zq7 wide")).await;
+    assert_eq!(pair.look(&mut caller).await, fallen_back("zq7 wide", &["NOT_YET_VALID"]));
     service.pass(60);
     assert_eq!(pair.look(&mut caller).await, (vec!["soon".to_owned()], [None, Some(owned(&["SHADOWED"]))]));
 
-    let gone = activated(&mut caller, placed(in_project("p1"), fact("duty_team", "blue"))).await;
-    activated(&mut caller, fact("duty_team", "green")).await;
+    let gone = activated(&mut caller, placed(in_project("p1"), fact("duty_team", "zq7 blue"))).await;
+    activated(&mut caller, fact("duty_team", "zq7 green")).await;
     caller.delete.delete(deletion(&gone.memory_id, 1)).await.unwrap();
     let reply = recalled(&mut caller, recalling_for("act", of_project("p1"), key("duty_team"))).await;
-    assert_eq!(values(&reply), ["green"]);
+    assert_eq!(values(&reply), ["zq7 green"]);
     assert_eq!(rejections(&reply.rejected), [["DELETED"]]);
 }
 
@@ -228,9 +228,9 @@ async fn a_held_candidate_of_a_narrow_place_withholds_nothing() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     held(&mut caller, placed(in_project("p1"), unconfirmed(fact("service_target", "claimed")))).await;
-    activated(&mut caller, fact("service_target", "wide")).await;
+    activated(&mut caller, fact("service_target", "zq7 wide")).await;
     for purpose in ["converse", "draft", "act"] {
         let reply = recalled(&mut caller, recalling_for(purpose, of_project("p1"), key("service_target"))).await;
-        assert_eq!(values(&reply), ["wide"], "{purpose}");
+        assert_eq!(values(&reply), ["zq7 wide"], "{purpose}");
     }
 }

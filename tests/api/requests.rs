@@ -32,7 +32,7 @@ pub(crate) fn fact(key: &str, value: &str) -> CaptureRequest {
         kind: key.to_owned(),
         key: key.to_owned(),
         value: value.to_owned(),
-        source: Some(source("user_message", "message-1")),
+        source: Some(source("user_message", "zq7-message-1")),
         evidence: Evidence::UserConfirmed.into(),
         ..CaptureRequest::default()
     }
@@ -59,9 +59,9 @@ pub(crate) fn correction(memory_id: &str, seen: i64, value: &str) -> CorrectRequ
         memory: Some(named(memory_id)),
         expected_version: Some(seen),
         value: value.to_owned(),
-        source: Some(source("user_message", "message-2")),
+        source: Some(source("user_message", "zq7-message-2")),
         evidence: Evidence::UserConfirmed.into(),
-        reason: "the subject said so".to_owned(),
+        reason: "zq7: the subject said so".to_owned(),
         ..CorrectRequest::default()
     }
 }

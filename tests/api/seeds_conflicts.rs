@@ -32,12 +32,12 @@ impl Conflict {
     async fn with(vary: impl FnOnce(CaptureRequest) -> CaptureRequest) -> Self {
         let service = Service::start().await;
         let mut caller = service.caller().await;
-        let memory_id = caller.capture.capture(fact(STYLE, "brief")).await.unwrap().into_inner().memory_id;
+        let memory_id = caller.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap().into_inner().memory_id;
         service.pass(1);
-        caller.correct.correct(correction(&memory_id, 1, "steps")).await.unwrap();
+        caller.correct.correct(correction(&memory_id, 1, "zq7 steps")).await.unwrap();
         service.pass(1);
         let observed = service.now_seconds();
-        let source = Some(source("user_message", "message-3"));
+        let source = Some(source("user_message", "zq7-message-3"));
         let candidate = vary(CaptureRequest { source, ..fact(STYLE, "reason then steps") });
         let held = caller.capture.capture(candidate).await.unwrap().into_inner();
         assert_eq!((held.outcome(), why(&held.reasons)), (Outcome::Held, vec!["CONFLICTS_WITH_CURRENT"]));
@@ -85,7 +85,7 @@ impl Conflict {
 
     /// Another writer's correction.
     async fn third_write(&mut self, seen: i64) {
-        self.caller.correct.correct(correction(&self.memory_id, seen, "newest")).await.unwrap();
+        self.caller.correct.correct(correction(&self.memory_id, seen, "zq7 newest")).await.unwrap();
     }
 }
 
@@ -93,7 +93,7 @@ impl Conflict {
 async fn a_conflict_changes_nothing_that_is_in_force() {
     let mut conflict = Conflict::new().await;
     let current = conflict.current().await;
-    assert_eq!((current.value(), current.version, current.value_version), ("steps", 2, 2));
+    assert_eq!((current.value(), current.version, current.value_version), ("zq7 steps", 2, 2));
     assert_eq!(current.update_time, time(conflict.observed - 1));
     assert!(conflict.waits().await);
 }
@@ -108,7 +108,7 @@ async fn a_confirmed_candidate_keeps_its_own_time_of_observation_and_reference()
     assert_eq!(current.observe_time, time(conflict.observed));
     assert_eq!(current.update_time, time(conflict.service.now_seconds()));
     assert_eq!(current.evidence(), Evidence::UserConfirmed);
-    assert_eq!(current.source.unwrap().reference, "message-3");
+    assert_eq!(current.source.unwrap().reference, "zq7-message-3");
     assert!(!conflict.waits().await);
 }
 
@@ -144,12 +144,12 @@ async fn i10_a_confirmation_wants_evidence_and_its_refusal_does_not_end_the_wait
 async fn i04_a_newer_writer_overtakes_a_confirmation_and_a_fresh_look_can_follow() {
     let mut conflict = Conflict::new().await;
     let observed = conflict.observed;
-    let mut third = correction(&conflict.memory_id, 2, "newest");
+    let mut third = correction(&conflict.memory_id, 2, "zq7 newest");
     third.observe_time = time(observed);
     conflict.caller.correct.correct(third).await.unwrap();
     let refused = conflict.confirm(conflict.confirming(2)).await.unwrap_err();
     assert_eq!(refusal(&refused), (Code::Aborted, "VERSION_CONFLICT".to_owned()));
-    assert_eq!(conflict.current().await.value(), "newest");
+    assert_eq!(conflict.current().await.value(), "zq7 newest");
     let made = conflict.confirm(conflict.confirming(3)).await.unwrap();
     assert_eq!((made.outcome(), made.version), (Outcome::Activated, 4));
 }
@@ -162,7 +162,7 @@ async fn a_confirmation_does_not_make_an_older_observation_newer() {
     let reply = conflict.confirm(conflict.confirming(3)).await.unwrap();
     assert_eq!((reply.outcome(), why(&reply.reasons)), (Outcome::Rejected, vec!["OBSERVATION_OLDER"]));
     let current = conflict.current().await;
-    assert_eq!((current.value(), current.version), ("newest", 3));
+    assert_eq!((current.value(), current.version), ("zq7 newest", 3));
 }
 
 #[tokio::test]
@@ -178,7 +178,7 @@ async fn a_repeated_confirmation_gets_its_first_answer_and_writes_nothing() {
     let refused = conflict.confirm(other).await.unwrap_err();
     assert_eq!(refusal(&refused), (Code::InvalidArgument, "REQUEST_ID_REUSED".to_owned()));
     let current = conflict.current().await;
-    assert_eq!((current.value(), current.version), ("newest", 4));
+    assert_eq!((current.value(), current.version), ("zq7 newest", 4));
 }
 
 #[tokio::test]
@@ -237,7 +237,7 @@ async fn an_unknown_candidate_is_not_found_and_a_known_one_outlasts_a_restart() 
 async fn to_correct_what_is_not_there_creates_nothing() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let mut request = correction("", 1, "Lin");
+    let mut request = correction("", 1, "zq7 Lin");
     request.memory = Some(at(general(), "display_name"));
     let refused = caller.correct.correct(request).await.unwrap_err();
     assert_eq!(refusal(&refused), (Code::NotFound, "NOT_FOUND".to_owned()));
@@ -257,7 +257,7 @@ async fn i04_of_two_who_decide_at_once_one_decides() {
             other.capture.reject_candidate(reject),
         );
         assert_ne!(confirmed.is_ok(), rejected.is_ok());
-        let expected = if confirmed.is_ok() { ("reason then steps", 3) } else { ("steps", 2) };
+        let expected = if confirmed.is_ok() { ("reason then steps", 3) } else { ("zq7 steps", 2) };
         let current = conflict.current().await;
         assert_eq!((current.value(), current.version), expected);
         assert!(!conflict.waits().await);

@@ -32,7 +32,7 @@ async fn a_confidence_outside_zero_to_one_is_refused() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     for confidence in [-0.1, 1.1, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let request = CaptureRequest { confidence: Some(confidence), ..fact(STYLE, "brief") };
+        let request = CaptureRequest { confidence: Some(confidence), ..fact(STYLE, "zq7 brief") };
         let refused = caller.capture.capture(request).await.unwrap_err();
         assert_eq!(refusal(&refused), (Code::InvalidArgument, "FIELD_INVALID".to_owned()), "{confidence}");
         assert_eq!(bad_fields(&refused), ["confidence"], "{confidence}");
@@ -46,11 +46,11 @@ async fn a_confidence_outside_zero_to_one_is_refused() {
 async fn a_fact_below_the_floor_of_confidence_is_filtered() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let request = CaptureRequest { confidence: Some(0.6), ..fact(STYLE, "brief") };
+    let request = CaptureRequest { confidence: Some(0.6), ..fact(STYLE, "zq7 brief") };
     caller.capture.capture(request).await.unwrap();
-    assert_eq!(recalled(&mut caller, key(STYLE)).await, ["brief"]);
+    assert_eq!(recalled(&mut caller, key(STYLE)).await, ["zq7 brief"]);
     let raised = |floor| RecallRequest { min_confidence: Some(floor), ..key(STYLE) };
-    assert_eq!(recalled(&mut caller, raised(0.6)).await, ["brief"]);
+    assert_eq!(recalled(&mut caller, raised(0.6)).await, ["zq7 brief"]);
     let reply = caller.recall.recall(raised(0.600_001)).await.unwrap().into_inner();
     assert_eq!((values(&reply), reasons(&reply.rejected[0])), (vec![], vec!["LOW_CONFIDENCE"]));
     let drafting = |floor| RecallRequest { purpose: "draft".to_owned(), min_confidence: floor, ..key(STYLE) };
@@ -76,14 +76,14 @@ async fn quotes_and_wildcards_are_plain_text() {
 async fn order_and_limit_are_the_same_every_time() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    caller.capture.capture(fact(STYLE, "brief")).await.unwrap();
-    caller.capture.capture(fact("display_name", "Lin")).await.unwrap();
+    caller.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap();
+    caller.capture.capture(fact("display_name", "zq7 Lin")).await.unwrap();
     let at_most =
         |items| RecallRequest { budget: Some(Budget { max_items: Some(items), ..Budget::default() }), ..everything() };
     for _ in 0..3 {
-        assert_eq!(recalled(&mut caller, everything()).await, ["Lin", "brief"]);
+        assert_eq!(recalled(&mut caller, everything()).await, ["zq7 Lin", "zq7 brief"]);
         let reply = caller.recall.recall(at_most(1)).await.unwrap().into_inner();
-        assert_eq!((values(&reply), reasons(&reply.rejected[0])), (vec!["Lin"], vec!["BUDGET_ITEMS"]));
+        assert_eq!((values(&reply), reasons(&reply.rejected[0])), (vec!["zq7 Lin"], vec!["BUDGET_ITEMS"]));
     }
     for items in [0, -1, 21, 1000] {
         let refused = caller.recall.recall(at_most(items)).await.unwrap_err();
@@ -96,14 +96,14 @@ async fn order_and_limit_are_the_same_every_time() {
 async fn what_was_written_and_what_was_deleted_outlast_a_restart() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let kept = caller.capture.capture(fact(STYLE, "brief")).await.unwrap().into_inner();
-    let gone = caller.capture.capture(fact("display_name", "Lin")).await.unwrap().into_inner();
+    let kept = caller.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap().into_inner();
+    let gone = caller.capture.capture(fact("display_name", "zq7 Lin")).await.unwrap().into_inner();
     caller.delete.delete(deletion(&gone.memory_id, 1)).await.unwrap();
     drop(caller);
     let service = service.restart().await;
     let mut caller = service.caller().await;
     let reply = caller.recall.recall(everything()).await.unwrap().into_inner();
-    assert_eq!(values(&reply), ["brief"]);
+    assert_eq!(values(&reply), ["zq7 brief"]);
     let shown = &reply.envelope.as_ref().unwrap().facts[0];
     assert_eq!((&shown.memory_id, shown.version), (&kept.memory_id, 1));
     assert_eq!(reasons(&reply.rejected[0]), ["DELETED"]);
@@ -137,7 +137,7 @@ async fn i09_an_injection_is_held_and_once_confirmed_recalled_as_data() {
 async fn i10_delete_and_restore_want_evidence_of_who_decided() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let id = caller.capture.capture(fact(STYLE, "brief")).await.unwrap().into_inner().memory_id;
+    let id = caller.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap().into_inner().memory_id;
     for evidence in [Evidence::Unspecified, Evidence::None, Evidence::TaskVerified] {
         let request = DeleteRequest { evidence: evidence.into(), ..deletion(&id, 1) };
         let refused = caller.delete.delete(request).await.unwrap_err();
@@ -154,14 +154,14 @@ async fn i10_delete_and_restore_want_evidence_of_who_decided() {
     let mut reader = service.caller_of(&reader).await;
     let refused = reader.delete.delete(deletion(&id, 1)).await.unwrap_err();
     assert_eq!(refusal(&refused), (Code::PermissionDenied, "GRANT_MISSING".to_owned()));
-    assert_eq!(recalled(&mut caller, key(STYLE)).await, ["brief"]);
+    assert_eq!(recalled(&mut caller, key(STYLE)).await, ["zq7 brief"]);
 }
 
 #[tokio::test]
 async fn i04_of_two_writers_with_one_version_one_wins() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let id = caller.capture.capture(fact(STYLE, "brief")).await.unwrap().into_inner().memory_id;
+    let id = caller.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap().into_inner().memory_id;
     service.pass(1);
     for round in 1..=5 {
         let (mut one, mut two) = (service.caller().await, service.caller().await);

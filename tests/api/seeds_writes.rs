@@ -29,11 +29,11 @@ async fn a_fact_keeps_its_source_and_the_time_of_its_observation() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let observed = service.now_seconds() - 100;
-    let request = CaptureRequest { observe_time: time(observed), ..fact(STYLE, "brief") };
+    let request = CaptureRequest { observe_time: time(observed), ..fact(STYLE, "zq7 brief") };
     caller.capture.capture(request).await.unwrap();
     let reply = caller.recall.recall(key(STYLE)).await.unwrap().into_inner();
     let shown = &reply.envelope.unwrap().facts[0];
-    assert_eq!(shown.source, Some(source("user_message", "message-1")));
+    assert_eq!(shown.source, Some(source("user_message", "zq7-message-1")));
     assert_eq!(shown.observe_time, time(observed));
     assert_eq!(shown.update_time, time(service.now_seconds()));
     assert_eq!((shown.evidence(), shown.inferred, shown.version), (Evidence::UserConfirmed, false, 1));
@@ -43,20 +43,20 @@ async fn a_fact_keeps_its_source_and_the_time_of_its_observation() {
 async fn a_correction_takes_the_old_value_out_of_every_recall() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let id = style(&mut caller, "brief").await;
+    let id = style(&mut caller, "zq7 brief").await;
     service.pass(1);
-    let corrected = caller.correct.correct(correction(&id, 1, "detailed")).await.unwrap().into_inner();
+    let corrected = caller.correct.correct(correction(&id, 1, "zq7 detailed")).await.unwrap().into_inner();
     assert_eq!((corrected.outcome(), corrected.version, corrected.value_version), (Outcome::Activated, 2, 2));
     assert_eq!(corrected.memory_id, id);
-    assert_eq!(recalled(&mut caller, key(STYLE)).await, ["detailed"]);
-    assert_eq!(recalled(&mut caller, everything()).await, ["detailed"]);
+    assert_eq!(recalled(&mut caller, key(STYLE)).await, ["zq7 detailed"]);
+    assert_eq!(recalled(&mut caller, everything()).await, ["zq7 detailed"]);
 }
 
 #[tokio::test]
 async fn i04_a_stale_version_overwrites_nothing_and_is_told_the_current_one() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let id = style(&mut caller, "brief").await;
+    let id = style(&mut caller, "zq7 brief").await;
     service.pass(1);
     caller.correct.correct(correction(&id, 1, "new")).await.unwrap();
     for seen in [1, 3] {
@@ -64,7 +64,7 @@ async fn i04_a_stale_version_overwrites_nothing_and_is_told_the_current_one() {
         assert_eq!(refusal(&refused), (Code::Aborted, "VERSION_CONFLICT".to_owned()));
     }
     assert_eq!(recalled(&mut caller, key(STYLE)).await, ["new"]);
-    let unstated = CorrectRequest { expected_version: None, ..correction(&id, 2, "unseen") };
+    let unstated = CorrectRequest { expected_version: None, ..correction(&id, 2, "zq7 unseen") };
     let refused = caller.correct.correct(unstated).await.unwrap_err();
     assert_eq!(refusal(&refused), (Code::InvalidArgument, "FIELD_INVALID".to_owned()));
     assert_eq!(bad_fields(&refused), ["expected_version"]);
@@ -74,10 +74,10 @@ async fn i04_a_stale_version_overwrites_nothing_and_is_told_the_current_one() {
 async fn i04_capture_checks_a_version_where_one_is_stated() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let nowhere = CaptureRequest { expected_version: Some(1), ..fact(STYLE, "brief") };
+    let nowhere = CaptureRequest { expected_version: Some(1), ..fact(STYLE, "zq7 brief") };
     let refused = caller.capture.capture(nowhere).await.unwrap_err();
     assert_eq!(refusal(&refused), (Code::Aborted, "VERSION_CONFLICT".to_owned()));
-    let first = CaptureRequest { expected_version: Some(0), ..fact(STYLE, "brief") };
+    let first = CaptureRequest { expected_version: Some(0), ..fact(STYLE, "zq7 brief") };
     let made = caller.capture.capture(first.clone()).await.unwrap().into_inner();
     assert_eq!(made.outcome(), Outcome::Activated);
     let refused = caller.capture.capture(first).await.unwrap_err();
@@ -89,13 +89,13 @@ async fn an_older_observation_is_rejected_and_an_equal_one_is_allowed() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let began = service.now_seconds();
-    let id = style(&mut caller, "brief").await;
+    let id = style(&mut caller, "zq7 brief").await;
     service.pass(10);
     let observed = |seconds, value| CorrectRequest { observe_time: time(seconds), ..correction(&id, 1, value) };
     let older = caller.correct.correct(observed(began - 1, "older")).await.unwrap().into_inner();
     assert_eq!((older.outcome(), why(&older.reasons)), (Outcome::Rejected, vec!["OBSERVATION_OLDER"]));
     assert_eq!(older.version, 1);
-    assert_eq!(recalled(&mut caller, key(STYLE)).await, ["brief"]);
+    assert_eq!(recalled(&mut caller, key(STYLE)).await, ["zq7 brief"]);
     let equal = caller.correct.correct(observed(began, "equal")).await.unwrap().into_inner();
     assert_eq!((equal.outcome(), equal.version), (Outcome::Activated, 2));
 }
@@ -105,7 +105,7 @@ async fn an_observation_from_the_future_counts_as_now_up_to_five_seconds_and_is_
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let now = service.now_seconds();
-    let ahead = |seconds| CaptureRequest { observe_time: time(now + seconds), ..fact(STYLE, "brief") };
+    let ahead = |seconds| CaptureRequest { observe_time: time(now + seconds), ..fact(STYLE, "zq7 brief") };
     let refused = caller.capture.capture(ahead(6)).await.unwrap_err();
     assert_eq!(refusal(&refused), (Code::InvalidArgument, "FIELD_INVALID".to_owned()));
     assert_eq!(bad_fields(&refused), ["observe_time"]);
@@ -125,11 +125,13 @@ async fn i16_the_end_of_validity_is_exclusive_and_its_beginning_inclusive() {
         valid_from_time: time(now + 5),
         expire_time: time(now + 10),
         observe_time: time(now),
-        ..fact(STYLE, "brief")
+        ..fact(STYLE, "zq7 brief")
     };
     let made = caller.capture.capture(request).await.unwrap().into_inner();
     assert_eq!(made.expire_time, time(now + 10));
-    for (second, expected) in [(4, Err("NOT_YET_VALID")), (5, Ok("brief")), (9, Ok("brief")), (10, Err("EXPIRED"))] {
+    for (second, expected) in
+        [(4, Err("NOT_YET_VALID")), (5, Ok("zq7 brief")), (9, Ok("zq7 brief")), (10, Err("EXPIRED"))]
+    {
         service.pass(now + second - service.now_seconds());
         let reply = caller.recall.recall(key(STYLE)).await.unwrap().into_inner();
         match expected {
@@ -143,7 +145,7 @@ async fn i16_the_end_of_validity_is_exclusive_and_its_beginning_inclusive() {
 async fn i12_a_deleted_fact_is_hidden_and_restore_needs_the_current_version() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let id = style(&mut caller, "brief").await;
+    let id = style(&mut caller, "zq7 brief").await;
     let early = caller.delete.restore(restoration(&id, 1)).await.unwrap_err();
     assert_eq!(refusal(&early), (Code::FailedPrecondition, "MEMORY_NOT_DELETED".to_owned()));
     service.pass(1);
@@ -159,7 +161,7 @@ async fn i12_a_deleted_fact_is_hidden_and_restore_needs_the_current_version() {
     let restored = caller.delete.restore(restoration(&id, 2)).await.unwrap().into_inner();
     assert_eq!((restored.memory_id, restored.version), (id, 3));
     let reply = caller.recall.recall(key(STYLE)).await.unwrap().into_inner();
-    assert_eq!(values(&reply), ["brief"]);
+    assert_eq!(values(&reply), ["zq7 brief"]);
     let shown = &reply.envelope.unwrap().facts[0];
     assert_eq!((shown.version, shown.value_version), (3, 1), "the value is the one of the first version");
 }
@@ -168,16 +170,16 @@ async fn i12_a_deleted_fact_is_hidden_and_restore_needs_the_current_version() {
 async fn i14_a_deleted_fact_blocks_ordinary_writes_to_its_address() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let id = style(&mut caller, "brief").await;
+    let id = style(&mut caller, "zq7 brief").await;
     service.pass(10);
     caller.delete.delete(deletion(&id, 1)).await.unwrap();
     let deleted_at = service.now_seconds();
     service.pass(10);
     let from = |evidence: Evidence, observed| CaptureRequest {
-        source: Some(source("user_message", "message-9")),
+        source: Some(source("user_message", "zq7-message-9")),
         evidence: evidence.into(),
         observe_time: time(observed),
-        ..fact(STYLE, "long")
+        ..fact(STYLE, "zq7 long")
     };
     let late = deleted_at + 10;
     let blocked = [
@@ -190,7 +192,8 @@ async fn i14_a_deleted_fact_blocks_ordinary_writes_to_its_address() {
         let held = caller.capture.capture(request.clone()).await.unwrap().into_inner();
         assert_eq!((held.outcome(), why(&held.reasons)), (Outcome::Held, vec!["ADDRESS_DELETED"]), "{request:?}");
     }
-    let corrected = CorrectRequest { evidence: Evidence::OperatorVerified.into(), ..correction(&id, 2, "detailed") };
+    let corrected =
+        CorrectRequest { evidence: Evidence::OperatorVerified.into(), ..correction(&id, 2, "zq7 detailed") };
     let held = caller.correct.correct(corrected).await.unwrap().into_inner();
     assert_eq!((held.outcome(), why(&held.reasons)), (Outcome::Held, vec!["ADDRESS_DELETED"]));
     assert_eq!(recalled(&mut caller, everything()).await, [""; 0]);
@@ -200,16 +203,16 @@ async fn i14_a_deleted_fact_blocks_ordinary_writes_to_its_address() {
 async fn what_the_subject_confirms_after_a_deletion_is_a_new_memory_and_ends_the_restoring() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let id = style(&mut caller, "brief").await;
+    let id = style(&mut caller, "zq7 brief").await;
     caller.delete.delete(deletion(&id, 1)).await.unwrap();
     service.pass(1);
-    let anew = CaptureRequest { source: Some(source("user_message", "message-9")), ..fact(STYLE, "long") };
+    let anew = CaptureRequest { source: Some(source("user_message", "zq7-message-9")), ..fact(STYLE, "zq7 long") };
     let made = caller.capture.capture(anew).await.unwrap().into_inner();
     assert_eq!((made.outcome(), made.version), (Outcome::Activated, 1));
     assert_ne!(made.memory_id, id);
     let refused = caller.delete.restore(restoration(&id, 2)).await.unwrap_err();
     assert_eq!(refusal(&refused), (Code::FailedPrecondition, "ADDRESS_TAKEN".to_owned()));
-    assert_eq!(recalled(&mut caller, everything()).await, ["long"]);
+    assert_eq!(recalled(&mut caller, everything()).await, ["zq7 long"]);
 }
 
 #[tokio::test]
@@ -217,7 +220,7 @@ async fn a_deleted_fact_that_has_expired_cannot_be_restored() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let expires = time(service.now_seconds() + 2);
-    let request = CaptureRequest { expire_time: expires, ..fact(STYLE, "brief") };
+    let request = CaptureRequest { expire_time: expires, ..fact(STYLE, "zq7 brief") };
     let id = caller.capture.capture(request).await.unwrap().into_inner().memory_id;
     service.pass(1);
     caller.delete.delete(deletion(&id, 1)).await.unwrap();
@@ -231,7 +234,7 @@ async fn a_deleted_fact_that_has_expired_cannot_be_restored() {
 async fn i02_neither_another_tenant_nor_another_subject_reaches_a_fact() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let id = style(&mut caller, "brief").await;
+    let id = style(&mut caller, "zq7 brief").await;
     let mut tenant = ticket();
     tenant.tenant = "t2".to_owned();
     let mut subject = ticket();
@@ -244,14 +247,14 @@ async fn i02_neither_another_tenant_nor_another_subject_reaches_a_fact() {
         let unknown = other.delete.delete(deletion(missing, 1)).await.unwrap_err();
         assert_eq!(refusal(&foreign), (Code::NotFound, "NOT_FOUND".to_owned()));
         assert_eq!((foreign.message(), foreign.details()), (unknown.message(), unknown.details()));
-        let foreign = other.correct.correct(correction(&id, 1, "theirs")).await.unwrap_err();
-        let unknown = other.correct.correct(correction(missing, 1, "theirs")).await.unwrap_err();
+        let foreign = other.correct.correct(correction(&id, 1, "zq7 theirs")).await.unwrap_err();
+        let unknown = other.correct.correct(correction(missing, 1, "zq7 theirs")).await.unwrap_err();
         assert_eq!(foreign.code(), Code::NotFound);
         assert_eq!((foreign.message(), foreign.details()), (unknown.message(), unknown.details()));
-        let own = style(&mut other, "theirs").await;
+        let own = style(&mut other, "zq7 theirs").await;
         assert_ne!(own, id);
     }
-    assert_eq!(recalled(&mut caller, everything()).await, ["brief"]);
+    assert_eq!(recalled(&mut caller, everything()).await, ["zq7 brief"]);
 }
 
 #[tokio::test]
@@ -304,14 +307,14 @@ async fn i10_evidence_that_the_caller_may_not_attest_is_refused_and_not_downgrad
     agent.grants = all_but(&["attest:"]);
     let mut agent = service.caller_of(&agent).await;
     for evidence in [Evidence::UserConfirmed, Evidence::TaskVerified, Evidence::OperatorVerified] {
-        let claimed = CaptureRequest { evidence: evidence.into(), ..fact(STYLE, "brief") };
+        let claimed = CaptureRequest { evidence: evidence.into(), ..fact(STYLE, "zq7 brief") };
         let refused = agent.capture.capture(claimed).await.unwrap_err();
         assert_eq!(refusal(&refused), (Code::PermissionDenied, "EVIDENCE_NOT_HELD".to_owned()));
     }
-    let invented = CaptureRequest { evidence: 77, ..fact(STYLE, "brief") };
+    let invented = CaptureRequest { evidence: 77, ..fact(STYLE, "zq7 brief") };
     let refused = agent.capture.capture(invented).await.unwrap_err();
     assert_eq!((refused.code(), bad_fields(&refused)), (Code::InvalidArgument, vec!["evidence".to_owned()]));
-    let plain = CaptureRequest { evidence: Evidence::None.into(), ..fact(STYLE, "brief") };
+    let plain = CaptureRequest { evidence: Evidence::None.into(), ..fact(STYLE, "zq7 brief") };
     let held = agent.capture.capture(plain).await.unwrap().into_inner();
     assert_eq!((held.outcome(), why(&held.reasons)), (Outcome::Held, vec!["EVIDENCE_TOO_WEAK"]));
     assert_eq!(recalled(&mut agent, everything()).await, [""; 0]);

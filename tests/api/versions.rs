@@ -17,7 +17,7 @@ async fn b22_many_who_capture_one_value_at_once_make_one_memory() {
     let mut writers = JoinSet::new();
     for _ in 0..WRITERS {
         let mut caller = caller.clone();
-        writers.spawn(async move { caller.capture.capture(fact("response_style", "brief")).await });
+        writers.spawn(async move { caller.capture.capture(fact("response_style", "zq7 brief")).await });
     }
     let mut replies = Vec::new();
     while let Some(reply) = writers.join_next().await {
@@ -61,7 +61,7 @@ async fn i03_b22_many_who_capture_different_values_at_once_leave_one_and_lose_no
 async fn i04_b23_of_many_corrections_of_one_version_one_wins_and_the_rest_are_told_the_current_version() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = caller.capture.capture(fact("response_style", "brief")).await.unwrap().into_inner();
+    let made = caller.capture.capture(fact("response_style", "zq7 brief")).await.unwrap().into_inner();
     service.pass(1);
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
@@ -95,21 +95,21 @@ async fn i04_b23_of_many_corrections_of_one_version_one_wins_and_the_rest_are_to
 async fn i04_b23_every_call_that_names_a_memory_honours_the_version_it_saw() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = caller.capture.capture(fact("response_style", "brief")).await.unwrap().into_inner();
-    caller.correct.correct(correction(&made.memory_id, 1, "steps")).await.unwrap();
+    let made = caller.capture.capture(fact("response_style", "zq7 brief")).await.unwrap().into_inner();
+    caller.correct.correct(correction(&made.memory_id, 1, "zq7 steps")).await.unwrap();
     let conflicts = [
-        caller.correct.correct(correction(&made.memory_id, 1, "late")).await.unwrap_err(),
+        caller.correct.correct(correction(&made.memory_id, 1, "zq7 late")).await.unwrap_err(),
         caller.correct.correct(correction(&made.memory_id, 3, "early")).await.unwrap_err(),
         caller.delete.delete(deletion(&made.memory_id, 1)).await.unwrap_err(),
         caller.delete.restore(restoration(&made.memory_id, 1)).await.unwrap_err(),
         caller
             .capture
-            .capture(CaptureRequest { expected_version: Some(1), ..fact("response_style", "late") })
+            .capture(CaptureRequest { expected_version: Some(1), ..fact("response_style", "zq7 late") })
             .await
             .unwrap_err(),
         caller
             .capture
-            .capture(CaptureRequest { expected_version: Some(0), ..fact("response_style", "late") })
+            .capture(CaptureRequest { expected_version: Some(0), ..fact("response_style", "zq7 late") })
             .await
             .unwrap_err(),
     ];
@@ -118,14 +118,14 @@ async fn i04_b23_every_call_that_names_a_memory_honours_the_version_it_saw() {
         assert_eq!(status.get_details_error_info().unwrap().metadata["current_version"], "2");
     }
     let reply = caller.recall.recall(recalling(in_general(), keys(&["response_style"]))).await.unwrap().into_inner();
-    assert_eq!(values(&reply), ["steps"]);
+    assert_eq!(values(&reply), ["zq7 steps"]);
 }
 
 #[tokio::test]
 async fn an_expectation_of_nothing_and_of_a_version_differ_from_none() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let expecting = |version| CaptureRequest { expected_version: version, ..fact("response_style", "brief") };
+    let expecting = |version| CaptureRequest { expected_version: version, ..fact("response_style", "zq7 brief") };
     let missing = caller.capture.capture(expecting(Some(1))).await.unwrap_err();
     assert_eq!(error_reason(&missing), "VERSION_CONFLICT");
     let made = caller.capture.capture(expecting(Some(0))).await.unwrap().into_inner();
@@ -139,10 +139,10 @@ async fn s09_the_same_fact_twice_is_one_memory_and_never_none() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     for _ in 0..3 {
-        caller.capture.capture(fact("response_style", "brief")).await.unwrap();
+        caller.capture.capture(fact("response_style", "zq7 brief")).await.unwrap();
     }
     let reply = caller.recall.recall(recalling(in_general(), keys(&["response_style"]))).await.unwrap().into_inner();
-    assert_eq!(values(&reply), ["brief"]);
+    assert_eq!(values(&reply), ["zq7 brief"]);
     assert_eq!(reply.accepted[0].version, 1);
 }
 
@@ -150,21 +150,21 @@ async fn s09_the_same_fact_twice_is_one_memory_and_never_none() {
 async fn b24_what_a_correction_replaced_does_not_return_when_the_correction_ends() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = caller.capture.capture(fact("response_style", "brief")).await.unwrap().into_inner();
-    caller.correct.correct(correction(&made.memory_id, 1, "steps")).await.unwrap();
+    let made = caller.capture.capture(fact("response_style", "zq7 brief")).await.unwrap().into_inner();
+    caller.correct.correct(correction(&made.memory_id, 1, "zq7 steps")).await.unwrap();
     caller.delete.delete(deletion(&made.memory_id, 2)).await.unwrap();
     let reply = caller.recall.recall(recalling(in_general(), keys(&["response_style"]))).await.unwrap().into_inner();
     assert_eq!(values(&reply), [""; 0]);
     caller.delete.restore(restoration(&made.memory_id, 3)).await.unwrap();
     let reply = caller.recall.recall(recalling(in_general(), keys(&["response_style"]))).await.unwrap().into_inner();
-    assert_eq!(values(&reply), ["steps"]);
+    assert_eq!(values(&reply), ["zq7 steps"]);
 }
 
 #[tokio::test]
 async fn i04_a_mix_of_writers_never_loses_a_version() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = caller.capture.capture(fact("response_style", "brief")).await.unwrap().into_inner();
+    let made = caller.capture.capture(fact("response_style", "zq7 brief")).await.unwrap().into_inner();
     let mut writers = JoinSet::new();
     for writer in 0..20 {
         let mut caller = caller.clone();
@@ -200,9 +200,9 @@ async fn i04_a_mix_of_writers_never_loses_a_version() {
 async fn a_version_that_nobody_named_is_refused_as_a_bad_field() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let made = caller.capture.capture(fact("response_style", "brief")).await.unwrap().into_inner();
+    let made = caller.capture.capture(fact("response_style", "zq7 brief")).await.unwrap().into_inner();
     for version in [None, Some(0), Some(-1), Some(i64::MIN)] {
-        let mut correct = correction(&made.memory_id, 1, "steps");
+        let mut correct = correction(&made.memory_id, 1, "zq7 steps");
         correct.expected_version = version;
         let mut delete = deletion(&made.memory_id, 1);
         delete.expected_version = version;
@@ -213,6 +213,6 @@ async fn a_version_that_nobody_named_is_refused_as_a_bad_field() {
             assert_eq!(crate::requests::bad_fields(&status), ["expected_version"]);
         }
     }
-    let too_new = caller.correct.correct(correction(&made.memory_id, i64::MAX, "steps")).await.unwrap_err();
+    let too_new = caller.correct.correct(correction(&made.memory_id, i64::MAX, "zq7 steps")).await.unwrap_err();
     assert_eq!(error_reason(&too_new), "VERSION_CONFLICT");
 }

@@ -37,11 +37,11 @@ const DUPLICATE: Outcome = Outcome::Duplicate;
 async fn at_an_empty_address_evidence_or_a_kind_that_may_be_guessed_puts_in_force() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    assert_eq!(offer(&mut caller, unconfirmed(STYLE, "brief")).await, (HELD, vec!["EVIDENCE_TOO_WEAK"]));
-    let uncounted = CaptureRequest { evidence: Evidence::TaskVerified.into(), ..fact(STYLE, "brief") };
+    assert_eq!(offer(&mut caller, unconfirmed(STYLE, "zq7 brief")).await, (HELD, vec!["EVIDENCE_TOO_WEAK"]));
+    let uncounted = CaptureRequest { evidence: Evidence::TaskVerified.into(), ..fact(STYLE, "zq7 brief") };
     assert_eq!(offer(&mut caller, uncounted).await, (HELD, vec!["EVIDENCE_TOO_WEAK"]));
-    assert_eq!(offer(&mut caller, fact(STYLE, "brief")).await, (ACTIVATED, vec![]));
-    assert_eq!(offer(&mut caller, unconfirmed(THEME, "dark")).await, (ACTIVATED, vec![]));
+    assert_eq!(offer(&mut caller, fact(STYLE, "zq7 brief")).await, (ACTIVATED, vec![]));
+    assert_eq!(offer(&mut caller, unconfirmed(THEME, "zq7 dark")).await, (ACTIVATED, vec![]));
     let reply = caller.recall.recall(key(THEME)).await.unwrap().into_inner();
     assert!(reply.envelope.unwrap().facts[0].inferred);
 }
@@ -50,14 +50,14 @@ async fn at_an_empty_address_evidence_or_a_kind_that_may_be_guessed_puts_in_forc
 async fn a_source_that_puts_nothing_in_force_is_held_even_where_a_guess_would_do() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let from = |source: Source| CaptureRequest { source: Some(source), ..unconfirmed(THEME, "dark") };
+    let from = |source: Source| CaptureRequest { source: Some(source), ..unconfirmed(THEME, "zq7 dark") };
     let summary = Source { parent_references: vec!["chat-1".to_owned()], ..source("summary", "summary-1") };
     for source in [source("retrieved_document", "page-1"), summary, Source::default()] {
         assert_eq!(offer(&mut caller, from(source)).await, (HELD, vec!["EVIDENCE_TOO_WEAK"]));
     }
     let guess = source("model_inference", "turn-1");
     assert_eq!(offer(&mut caller, from(guess.clone())).await, (HELD, vec!["LINEAGE_MISSING"]));
-    let derived = Source { parent_references: vec!["message-1".to_owned()], ..guess };
+    let derived = Source { parent_references: vec!["zq7-message-1".to_owned()], ..guess };
     assert_eq!(offer(&mut caller, from(derived)).await, (ACTIVATED, vec![]));
 }
 
@@ -66,13 +66,13 @@ async fn what_has_expired_gives_way_to_the_next_version() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let expire_time = time(service.now_seconds() + 10);
-    let style = made(&mut caller, CaptureRequest { expire_time, ..fact(STYLE, "brief") }).await;
-    let theme = made(&mut caller, CaptureRequest { expire_time, ..fact(THEME, "dark") }).await;
+    let style = made(&mut caller, CaptureRequest { expire_time, ..fact(STYLE, "zq7 brief") }).await;
+    let theme = made(&mut caller, CaptureRequest { expire_time, ..fact(THEME, "zq7 dark") }).await;
     service.pass(10);
-    assert_eq!(offer(&mut caller, unconfirmed(STYLE, "long")).await, (HELD, vec!["EVIDENCE_TOO_WEAK"]));
-    let again = made(&mut caller, fact(STYLE, "long")).await;
+    assert_eq!(offer(&mut caller, unconfirmed(STYLE, "zq7 long")).await, (HELD, vec!["EVIDENCE_TOO_WEAK"]));
+    let again = made(&mut caller, fact(STYLE, "zq7 long")).await;
     assert_eq!((again.memory_id, again.version, again.value_version), (style.memory_id, 2, 2));
-    let again = made(&mut caller, unconfirmed(THEME, "light")).await;
+    let again = made(&mut caller, unconfirmed(THEME, "zq7 light")).await;
     assert_eq!((again.memory_id, again.version), (theme.memory_id, 2));
 }
 
@@ -80,15 +80,15 @@ async fn what_has_expired_gives_way_to_the_next_version() {
 async fn the_same_value_is_a_duplicate_unless_the_evidence_is_stronger() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let weaker = CaptureRequest { evidence: Evidence::OperatorVerified.into(), ..fact(STYLE, "brief") };
+    let weaker = CaptureRequest { evidence: Evidence::OperatorVerified.into(), ..fact(STYLE, "zq7 brief") };
     let first = made(&mut caller, weaker.clone()).await;
     service.pass(1);
     assert_eq!(offer(&mut caller, weaker.clone()).await, (DUPLICATE, vec![]));
-    assert_eq!(offer(&mut caller, unconfirmed(STYLE, "brief")).await, (DUPLICATE, vec![]));
-    let stronger = made(&mut caller, fact(STYLE, "brief")).await;
+    assert_eq!(offer(&mut caller, unconfirmed(STYLE, "zq7 brief")).await, (DUPLICATE, vec![]));
+    let stronger = made(&mut caller, fact(STYLE, "zq7 brief")).await;
     assert_eq!((stronger.memory_id, stronger.version, stronger.value_version), (first.memory_id, 2, 1));
     assert_eq!(offer(&mut caller, weaker).await, (DUPLICATE, vec![]));
-    let reply = caller.capture.capture(fact(STYLE, "brief")).await.unwrap().into_inner();
+    let reply = caller.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap().into_inner();
     assert_eq!((reply.outcome(), reply.version, reply.value_version), (DUPLICATE, 2, 1));
 }
 
@@ -97,14 +97,14 @@ async fn another_value_supersedes_an_inferred_one_if_confirmed_or_newer_and_no_l
     let service = Service::start().await;
     let mut caller = service.caller().await;
     let guess = |value: &str, confidence| CaptureRequest { confidence, ..unconfirmed(THEME, value) };
-    made(&mut caller, guess("dark", Some(0.8))).await;
+    made(&mut caller, guess("zq7 dark", Some(0.8))).await;
     let conflict = (HELD, vec!["CONFLICTS_WITH_CURRENT"]);
-    assert_eq!(offer(&mut caller, guess("light", Some(0.9))).await, conflict, "observed at the same time");
+    assert_eq!(offer(&mut caller, guess("zq7 light", Some(0.9))).await, conflict, "observed at the same time");
     service.pass(1);
-    assert_eq!(offer(&mut caller, guess("light", Some(0.79))).await, conflict, "less confident");
-    let newer = made(&mut caller, guess("light", Some(0.8))).await;
+    assert_eq!(offer(&mut caller, guess("zq7 light", Some(0.79))).await, conflict, "less confident");
+    let newer = made(&mut caller, guess("zq7 light", Some(0.8))).await;
     assert_eq!((newer.version, newer.value_version), (2, 2));
-    let confirmed = made(&mut caller, CaptureRequest { confidence: Some(0.5), ..fact(THEME, "blue") }).await;
+    let confirmed = made(&mut caller, CaptureRequest { confidence: Some(0.5), ..fact(THEME, "zq7 blue") }).await;
     assert_eq!((confirmed.version, confirmed.value_version), (3, 3));
 }
 
@@ -112,16 +112,16 @@ async fn another_value_supersedes_an_inferred_one_if_confirmed_or_newer_and_no_l
 async fn i11_no_unconfirmed_write_replaces_a_confirmed_value() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let first = made(&mut caller, fact(THEME, "dark")).await;
+    let first = made(&mut caller, fact(THEME, "zq7 dark")).await;
     service.pass(1);
     let conflict = (HELD, vec!["CONFLICTS_WITH_CURRENT"]);
-    assert_eq!(offer(&mut caller, unconfirmed(THEME, "light")).await, conflict);
+    assert_eq!(offer(&mut caller, unconfirmed(THEME, "zq7 light")).await, conflict);
     assert_eq!(
-        offer(&mut caller, CaptureRequest { expected_version: Some(1), ..unconfirmed(THEME, "light") }).await,
+        offer(&mut caller, CaptureRequest { expected_version: Some(1), ..unconfirmed(THEME, "zq7 light") }).await,
         conflict
     );
-    assert_eq!(offer(&mut caller, fact(THEME, "light")).await, conflict, "a confirmed one has to be a correction");
-    let mut correction = correction(&first.memory_id, 1, "light");
+    assert_eq!(offer(&mut caller, fact(THEME, "zq7 light")).await, conflict, "a confirmed one has to be a correction");
+    let mut correction = correction(&first.memory_id, 1, "zq7 light");
     correction.evidence = Evidence::None.into();
     let reply = caller.correct.correct(correction.clone()).await.unwrap().into_inner();
     assert_eq!((reply.outcome(), why(&reply.reasons)), conflict);
@@ -130,7 +130,7 @@ async fn i11_no_unconfirmed_write_replaces_a_confirmed_value() {
     let reply = caller.correct.correct(correction).await.unwrap().into_inner();
     assert_eq!((reply.outcome(), why(&reply.reasons)), conflict, "this kind does not count a task's evidence");
     let reply = caller.recall.recall(key(THEME)).await.unwrap().into_inner();
-    assert_eq!(values(&reply), ["dark"]);
+    assert_eq!(values(&reply), ["zq7 dark"]);
 }
 
 #[tokio::test]
@@ -141,21 +141,21 @@ async fn what_the_offer_itself_forbids_is_rejected_with_every_reason() {
     let now = service.now_seconds();
     let text = |kind: &str, key: &str, value: &str| CaptureRequest { kind: kind.to_owned(), ..fact(key, value) };
     let rows = [
-        (text("invented", STYLE, "brief"), vec!["KIND_UNKNOWN"]),
-        (text(STYLE, "tone", "brief"), vec!["KEY_NOT_ALLOWED"]),
-        (CaptureRequest { scope: Some(in_task("p1", "one")), ..fact(STYLE, "brief") }, vec!["SCOPE_NOT_ALLOWED"]),
+        (text("invented", STYLE, "zq7 brief"), vec!["KIND_UNKNOWN"]),
+        (text(STYLE, "tone", "zq7 brief"), vec!["KEY_NOT_ALLOWED"]),
+        (CaptureRequest { scope: Some(in_task("p1", "one")), ..fact(STYLE, "zq7 brief") }, vec!["SCOPE_NOT_ALLOWED"]),
         (
             CaptureRequest {
                 scope: Some(shared),
                 evidence: Evidence::OperatorVerified.into(),
-                ..fact("display_name", "Lin")
+                ..fact("display_name", "zq7 Lin")
             },
             vec!["AUDIENCE_NOT_ALLOWED"],
         ),
-        (CaptureRequest { purposes: vec!["act".to_owned()], ..fact(THEME, "dark") }, vec!["PURPOSE_NOT_ALLOWED"]),
+        (CaptureRequest { purposes: vec!["act".to_owned()], ..fact(THEME, "zq7 dark") }, vec!["PURPOSE_NOT_ALLOWED"]),
         (fact(STYLE, &"字".repeat(301)), vec!["VALUE_NOT_ALLOWED"]),
         (fact(STYLE, "password = hunter22"), vec!["SECRET_DETECTED"]),
-        (CaptureRequest { expire_time: time(now), ..fact(STYLE, "brief") }, vec!["ALREADY_EXPIRED"]),
+        (CaptureRequest { expire_time: time(now), ..fact(STYLE, "zq7 brief") }, vec!["ALREADY_EXPIRED"]),
         (
             CaptureRequest {
                 scope: Some(in_task("p1", "one")),
@@ -182,15 +182,15 @@ async fn a_parent_that_is_unknown_foreign_or_deleted_rejects_the_offer() {
     let mut other = crate::harness::ticket();
     other.subject = Some("s2".to_owned());
     let mut other = service.caller_of(&other).await;
-    let foreign = made(&mut other, fact(STYLE, "brief")).await.memory_id;
+    let foreign = made(&mut other, fact(STYLE, "zq7 brief")).await.memory_id;
     let from = |parent: &str| CaptureRequest {
-        source: Some(Source { parent_memory_ids: vec![parent.to_owned()], ..source("user_message", "message-2") }),
-        ..fact("display_name", "Lin")
+        source: Some(Source { parent_memory_ids: vec![parent.to_owned()], ..source("user_message", "zq7-message-2") }),
+        ..fact("display_name", "zq7 Lin")
     };
     for parent in [foreign.as_str(), "01900000-0000-7000-8000-000000000001"] {
         assert_eq!(offer(&mut caller, from(parent)).await, (REJECTED, vec!["LINEAGE_REJECTED"]));
     }
-    let own = made(&mut caller, fact(STYLE, "brief")).await.memory_id;
+    let own = made(&mut caller, fact(STYLE, "zq7 brief")).await.memory_id;
     caller.delete.delete(deletion(&own, 1)).await.unwrap();
     assert_eq!(offer(&mut caller, from(&own)).await, (REJECTED, vec!["SOURCE_REVOKED"]));
 }
@@ -199,13 +199,13 @@ async fn a_parent_that_is_unknown_foreign_or_deleted_rejects_the_offer() {
 async fn b24_a_memory_is_never_its_own_ancestor() {
     let service = Service::start().await;
     let mut caller = service.caller().await;
-    let first = made(&mut caller, fact(STYLE, "brief")).await.memory_id;
+    let first = made(&mut caller, fact(STYLE, "zq7 brief")).await.memory_id;
     let from =
-        |parent: &str| Source { parent_memory_ids: vec![parent.to_owned()], ..source("user_message", "message-2") };
-    let child = CaptureRequest { source: Some(from(&first)), ..fact("display_name", "Lin") };
+        |parent: &str| Source { parent_memory_ids: vec![parent.to_owned()], ..source("user_message", "zq7-message-2") };
+    let child = CaptureRequest { source: Some(from(&first)), ..fact("display_name", "zq7 Lin") };
     let child = made(&mut caller, child).await.memory_id;
     for parent in [&first, &child] {
-        let mut request = correction(&first, 1, "long");
+        let mut request = correction(&first, 1, "zq7 long");
         request.source = Some(from(parent));
         let reply = caller.correct.correct(request).await.unwrap().into_inner();
         assert_eq!((reply.outcome(), why(&reply.reasons)), (REJECTED, vec!["LINEAGE_REJECTED"]));
@@ -224,7 +224,8 @@ async fn remarks_stand_beside_the_outcome() {
     let reply = made(&mut caller, fact("display_name", "4111 1111 1111 1111")).await;
     assert_eq!(why(&reply.reasons), ["PERSONAL_DATA_REDACTED"]);
     let year = 31_536_000;
-    let reply = made(&mut caller, CaptureRequest { expire_time: time(now + year + 1), ..fact(THEME, "dark") }).await;
+    let reply =
+        made(&mut caller, CaptureRequest { expire_time: time(now + year + 1), ..fact(THEME, "zq7 dark") }).await;
     assert_eq!((why(&reply.reasons), reply.expire_time), (vec!["LIFE_SHORTENED"], time(now + year)));
     let capped = CaptureRequest {
         kind: "inferred_role".to_owned(),
@@ -246,7 +247,7 @@ async fn validate_only_decides_and_writes_nothing() {
     let mut caller = service.caller().await;
     let ask = |request| CaptureRequest { validate_only: true, ..request };
     let request_id = "6f1e0c54-0f57-4b52-9f43-0d5b6a0b9d10".to_owned();
-    let asked = ask(CaptureRequest { request_id, ..fact(STYLE, "brief") });
+    let asked = ask(CaptureRequest { request_id, ..fact(STYLE, "zq7 brief") });
     let mut decisions = Vec::new();
     for _ in 0..2 {
         let reply = caller.capture.capture(asked.clone()).await.unwrap().into_inner();
@@ -254,18 +255,18 @@ async fn validate_only_decides_and_writes_nothing() {
         decisions.push(reply.decision_id);
     }
     assert!(!decisions[0].is_empty() && decisions[0] != decisions[1], "each is a decision of its own");
-    let held = caller.capture.capture(ask(unconfirmed(STYLE, "brief"))).await.unwrap().into_inner();
+    let held = caller.capture.capture(ask(unconfirmed(STYLE, "zq7 brief"))).await.unwrap().into_inner();
     assert_eq!((held.outcome(), held.candidate_id), (HELD, String::new()));
     let reply = caller.recall.recall(everything()).await.unwrap().into_inner();
     assert_eq!((values(&reply), reply.rejected_count), (vec![], 0));
     let real = caller.capture.capture(CaptureRequest { validate_only: false, ..asked }).await.unwrap().into_inner();
     assert_eq!((real.outcome(), real.version, real.replayed), (ACTIVATED, 1, false));
-    let mut request = correction(&real.memory_id, 1, "long");
+    let mut request = correction(&real.memory_id, 1, "zq7 long");
     request.validate_only = true;
     let reply = caller.correct.correct(request).await.unwrap().into_inner();
     assert_eq!(reply.outcome(), ACTIVATED);
     let reply = caller.recall.recall(key(STYLE)).await.unwrap().into_inner();
-    assert_eq!((values(&reply), reply.accepted[0].version), (vec!["brief"], 1));
+    assert_eq!((values(&reply), reply.accepted[0].version), (vec!["zq7 brief"], 1));
 }
 
 #[tokio::test]

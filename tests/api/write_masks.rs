@@ -37,13 +37,13 @@ fn names_nothing(reply: &CaptureResponse) -> bool {
 async fn a_duplicate_reads_as_an_empty_address_would_have_answered() {
     let service = Service::start().await;
     let mut owner = service.caller().await;
-    owner.capture.capture(fact(STYLE, "brief")).await.unwrap();
-    owner.capture.capture(unconfirmed(THEME, "dark")).await.unwrap();
-    let capped = CaptureRequest { confidence: Some(0.95), ..unconfirmed(THEME, "dark") };
+    owner.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap();
+    owner.capture.capture(unconfirmed(THEME, "zq7 dark")).await.unwrap();
+    let capped = CaptureRequest { confidence: Some(0.95), ..unconfirmed(THEME, "zq7 dark") };
     let rows = [
-        (fact(STYLE, "brief"), Outcome::Activated, vec![]),
-        (unconfirmed(STYLE, "brief"), Outcome::Held, vec!["EVIDENCE_TOO_WEAK"]),
-        (unconfirmed(THEME, "dark"), Outcome::Activated, vec![]),
+        (fact(STYLE, "zq7 brief"), Outcome::Activated, vec![]),
+        (unconfirmed(STYLE, "zq7 brief"), Outcome::Held, vec!["EVIDENCE_TOO_WEAK"]),
+        (unconfirmed(THEME, "zq7 dark"), Outcome::Activated, vec![]),
         (capped, Outcome::Activated, vec!["CONFIDENCE_CAPPED"]),
     ];
     for (request, outcome, reasons) in rows {
@@ -59,7 +59,7 @@ async fn a_duplicate_reads_as_an_empty_address_would_have_answered() {
         }
     }
     let reply = owner.recall.recall(key(STYLE)).await.unwrap().into_inner();
-    assert_eq!((values(&reply), reply.accepted[0].version), (vec!["brief"], 1));
+    assert_eq!((values(&reply), reply.accepted[0].version), (vec!["zq7 brief"], 1));
 }
 
 #[tokio::test]
@@ -67,15 +67,15 @@ async fn conflict_deletion_and_age_read_as_held_without_a_reason_or_an_id() {
     let service = Service::start().await;
     let mut owner = service.caller().await;
     let began = service.now_seconds();
-    let style = owner.capture.capture(fact(STYLE, "brief")).await.unwrap().into_inner().memory_id;
-    let name = owner.capture.capture(fact("display_name", "Lin")).await.unwrap().into_inner().memory_id;
+    let style = owner.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap().into_inner().memory_id;
+    let name = owner.capture.capture(fact("display_name", "zq7 Lin")).await.unwrap().into_inner().memory_id;
     owner.delete.delete(deletion(&name, 1)).await.unwrap();
-    let derived = Source { parent_memory_ids: vec![name], ..source("user_message", "message-3") };
+    let derived = Source { parent_memory_ids: vec![name], ..source("user_message", "zq7-message-3") };
     let rows = [
-        fact(STYLE, "long"),
-        CaptureRequest { observe_time: time(began - 60), ..fact(STYLE, "long") },
-        CaptureRequest { source: Some(source("user_message", "message-2")), ..fact("display_name", "Bo") },
-        CaptureRequest { source: Some(derived), ..fact("response_language", "Chinese") },
+        fact(STYLE, "zq7 long"),
+        CaptureRequest { observe_time: time(began - 60), ..fact(STYLE, "zq7 long") },
+        CaptureRequest { source: Some(source("user_message", "zq7-message-2")), ..fact("display_name", "Bo") },
+        CaptureRequest { source: Some(derived), ..fact("response_language", "zq7 Chinese") },
     ];
     let mut scout = blind(&service, "s1").await;
     for request in rows {
@@ -85,7 +85,7 @@ async fn conflict_deletion_and_age_read_as_held_without_a_reason_or_an_id() {
     }
     // The same callers' words, to somebody who may read.
     let mut sees = service.caller().await;
-    let reply = sees.capture.capture(fact(STYLE, "long")).await.unwrap().into_inner();
+    let reply = sees.capture.capture(fact(STYLE, "zq7 long")).await.unwrap().into_inner();
     assert_eq!((why(&reply.reasons), reply.memory_id, reply.version), (vec!["CONFLICTS_WITH_CURRENT"], style, 1));
 }
 
@@ -93,15 +93,15 @@ async fn conflict_deletion_and_age_read_as_held_without_a_reason_or_an_id() {
 async fn what_lies_above_the_callers_ceiling_is_not_told_either() {
     let service = Service::start().await;
     let mut owner = service.caller().await;
-    owner.capture.capture(fact(STYLE, "brief")).await.unwrap();
+    owner.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap();
     let grants = [all_but(&["max_sensitivity"]), vec!["max_sensitivity:public".to_owned()]].concat();
     let mut low = service.caller_of(&Ticket { grants: grants.clone(), ..ticket() }).await;
     let mut empty = service.caller_of(&Ticket { grants, subject: Some("s9".to_owned()), ..ticket() }).await;
-    let asked = CaptureRequest { validate_only: true, ..fact(STYLE, "brief") };
+    let asked = CaptureRequest { validate_only: true, ..fact(STYLE, "zq7 brief") };
     let (there, nowhere) = (told(&mut low, asked.clone()).await, told(&mut empty, asked).await);
     assert_eq!((there.outcome(), &there.reasons), (nowhere.outcome(), &nowhere.reasons));
     assert!(names_nothing(&there));
-    let reply = told(&mut low, fact(STYLE, "long")).await;
+    let reply = told(&mut low, fact(STYLE, "zq7 long")).await;
     assert_eq!((reply.outcome(), why(&reply.reasons)), (Outcome::Held, vec![]));
     assert!(names_nothing(&reply));
 }
@@ -110,9 +110,9 @@ async fn what_lies_above_the_callers_ceiling_is_not_told_either() {
 async fn a_replay_tells_no_more_than_the_first_answer_did() {
     let service = Service::start().await;
     let mut owner = service.caller().await;
-    owner.capture.capture(fact(STYLE, "brief")).await.unwrap();
+    owner.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap();
     let mut scout = blind(&service, "s1").await;
-    for (value, number) in [("brief", 1), ("long", 2)] {
+    for (value, number) in [("zq7 brief", 1), ("zq7 long", 2)] {
         let request_id = format!("6f1e0c54-0f57-4b52-9f43-0d5b6a0b9d1{number}");
         let request = CaptureRequest { request_id, ..fact(STYLE, value) };
         let first = told(&mut scout, request.clone()).await;
@@ -127,21 +127,21 @@ async fn a_replay_tells_no_more_than_the_first_answer_did() {
 async fn what_cannot_be_read_can_still_be_corrected_with_the_version_in_hand_and_names_nothing() {
     let service = Service::start().await;
     let mut owner = service.caller().await;
-    let id = owner.capture.capture(fact(STYLE, "brief")).await.unwrap().into_inner().memory_id;
+    let id = owner.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap().into_inner().memory_id;
     let mut scout = blind(&service, "s1").await;
-    let reply = scout.correct.correct(correction(&id, 1, "long")).await.unwrap().into_inner();
+    let reply = scout.correct.correct(correction(&id, 1, "zq7 long")).await.unwrap().into_inner();
     assert_eq!((reply.outcome(), reply.memory_id.as_str(), reply.version), (Outcome::Activated, "", 0));
     let reply = owner.recall.recall(key(STYLE)).await.unwrap().into_inner();
-    assert_eq!((values(&reply), reply.accepted[0].version), (vec!["long"], 2));
+    assert_eq!((values(&reply), reply.accepted[0].version), (vec!["zq7 long"], 2));
 }
 
 #[tokio::test]
 async fn a_stated_version_is_no_way_to_learn_what_lies_there() {
     let service = Service::start().await;
     let mut owner = service.caller().await;
-    owner.capture.capture(fact(STYLE, "brief")).await.unwrap();
+    owner.capture.capture(fact(STYLE, "zq7 brief")).await.unwrap();
     let asked =
-        |version| CaptureRequest { expected_version: Some(version), validate_only: true, ..fact(STYLE, "long") };
+        |version| CaptureRequest { expected_version: Some(version), validate_only: true, ..fact(STYLE, "zq7 long") };
     let (mut there, mut nowhere) = (blind(&service, "s1").await, blind(&service, "s9").await);
     for version in [0, 1, 7] {
         let answers = (there.capture.capture(asked(version)).await, nowhere.capture.capture(asked(version)).await);

@@ -197,29 +197,59 @@ fn no_source_file_is_too_long() {
 
 #[test]
 fn nothing_is_put_off() {
-    let faults = loose_ends(&[sources("src").unwrap(), sources("tests").unwrap()].concat());
+    let faults =
+        loose_ends(&[sources("src").unwrap(), sources("tests").unwrap(), sources("fuzz/src").unwrap()].concat());
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
-/// The tests that the page of invariants names, as far as they are nowhere in the sources.
-fn missing_guards(page: &str, sources: &[Source]) -> Vec<String> {
-    let named = page
-        .split('`')
-        .skip(1)
-        .step_by(2)
-        .filter(|name| name.starts_with('i') && name.contains('_') && !name.contains('…'));
+/// What stands between backquotes on a page.
+fn quoted(page: &str) -> impl Iterator<Item = &str> {
+    page.split('`').skip(1).step_by(2)
+}
+
+/// The tests that a page names, as far as they are nowhere in the sources.
+fn missing_tests<'a>(names: impl Iterator<Item = &'a str>, sources: &[Source]) -> Vec<&'a str> {
     let there = |name: &str| {
         let (function, promise) = (format!("fn {name}("), format!("        {name},"));
         sources.iter().any(|source| source.text.contains(&function) || source.text.contains(&promise))
     };
-    named.filter(|name| !there(name)).map(ToOwned::to_owned).collect()
+    let is_test = |name: &&str| name.contains('_') && !name.contains(['…', '/', '.']);
+    names.filter(is_test).filter(|name| !there(name)).collect()
 }
 
 #[test]
 fn every_guard_of_an_invariant_that_is_named_is_there() {
     let sources = [sources("src").unwrap(), sources("tests").unwrap()].concat();
     let page = include_str!("../../docs/invariants.md");
-    assert!(page.matches("`i").count() > 30);
-    assert_eq!(missing_guards(page, &sources), [""; 0]);
-    assert_eq!(missing_guards("| `i99_nobody_wrote_this` | `I1` |", &sources), ["i99_nobody_wrote_this"]);
+    let guards = |page| quoted(page).filter(|name| name.starts_with('i'));
+    assert!(guards(page).count() > 30);
+    assert_eq!(missing_tests(guards(page), &sources), [""; 0]);
+    assert_eq!(missing_tests(guards("| `i99_nobody_wrote_this` | `I1` |"), &sources), ["i99_nobody_wrote_this"]);
+}
+
+/// The tests that carry the number of a case which the page holds (`**B01**`), and that it does not name.
+fn unlisted_tests(page: &str, sources: &[Source]) -> Vec<String> {
+    let numbers: Vec<String> = page.split("**").skip(1).step_by(2).map(|number| number.to_lowercase() + "_").collect();
+    let listed: BTreeSet<&str> = quoted(page).collect();
+    let functions = sources.iter().flat_map(|source| source.text.split("fn "));
+    let tests: BTreeSet<&str> = functions.filter_map(|rest| rest.split_once('(')).map(|(name, _)| name).collect();
+    let is_of = |name: &str, number: &String| name.starts_with(number) || name.contains(&format!("_{number}"));
+    let of_a_case = tests.into_iter().filter(|name| numbers.iter().any(|number| is_of(name, number)));
+    of_a_case
+        .filter(|name| !listed.contains(name) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+        .map(ToOwned::to_owned)
+        .collect()
+}
+
+#[test]
+fn the_page_of_cases_names_tests_that_are_there_and_all_of_its_cases() {
+    let sources = [sources("src").unwrap(), sources("tests").unwrap()].concat();
+    let page = include_str!("../../docs/cases.md");
+    assert!(quoted(page).count() > 40);
+    assert_eq!(missing_tests(quoted(page), &sources), [""; 0]);
+    assert_eq!(missing_tests(quoted("| `b99_nobody_wrote_this` |"), &sources), ["b99_nobody_wrote_this"]);
+    assert_eq!(unlisted_tests(page, &sources), [""; 0]);
+    let text = "fn b99_somebody_wrote_this() {}\n".to_owned();
+    let unlisted = unlisted_tests("**B99**", &[Source { path: String::new(), text }]);
+    assert_eq!(unlisted, ["b99_somebody_wrote_this"]);
 }

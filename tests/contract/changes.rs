@@ -217,6 +217,7 @@ pub(crate) async fn the_feed_has_a_gapless_position_per_tenant(world: World) {
     assert_eq!(world.number("SELECT count(*) FROM feed WHERE tenant = $1").await, 4);
     world.tamper("DELETE FROM feed WHERE tenant = $1").await;
     world.put(&world.memory("later")).await;
+    world.until_numbered().await;
     assert_eq!(world.number("SELECT position FROM feed WHERE tenant = $1").await, 5);
 }
 

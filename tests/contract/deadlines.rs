@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::backdoor::Backdoor;
 use crate::fixture::{World, at, uuid};
 
-fn late<T>(result: Result<T, Error>) -> bool {
+fn late<T>(result: &Result<T, Error>) -> bool {
     matches!(result, Err(Error::OutOfTime))
 }
 
@@ -26,12 +26,12 @@ pub(crate) async fn what_is_out_of_time_does_not_begin(world: World) {
     let reach = world.reach("ann");
     let (view, key) = (world.ask("ann", Level::General), world.replay(uuid()).0);
     let calls = async {
-        assert!(late(store.view(&view).await));
-        assert!(late(store.values(&reach, &[(memory.id, memory.version)]).await));
-        assert!(late(store.memory(&reach, memory.id).await));
-        assert!(late(store.memories(&reach, &Range::All, None, 10).await));
-        assert!(late(store.candidates(&reach, &Range::All, None, 10, at(0)).await));
-        assert!(late(store.replay(&key, at(0)).await));
+        assert!(late(&store.view(&view).await));
+        assert!(late(&store.values(&reach, &[(memory.id, memory.version)]).await));
+        assert!(late(&store.memory(&reach, memory.id).await));
+        assert!(late(&store.memories(&reach, &Range::All, None, 10).await));
+        assert!(late(&store.candidates(&reach, &Range::All, None, 10, at(0)).await));
+        assert!(late(&store.replay(&key, at(0)).await));
         for changes in [vec![change()], vec![change(), world.change()]] {
             assert!(matches!(store.commit_all(changes).await, Err(CommitError::Store(Error::OutOfTime))));
         }

@@ -101,7 +101,9 @@ pub(crate) async fn calls_dropped_half_way_leave_every_change_whole(world: World
             Write::Memory(Box::new(world.memory(&format!("b{i}")))),
         ];
         change.replay = Some(world.replay(crate::fixture::uuid()));
-        drop(polled(world.store.commit(change), i % 4).await);
+        // Of four in a row one is never begun, and one is waited for.
+        let times = if i % 4 == 3 { usize::MAX } else { i % 4 };
+        drop(polled(world.store.commit(change), times).await);
     }
     world.put(&world.memory("last")).await;
     // In one statement: a change that was sent may still be on its way to being whole.
@@ -112,7 +114,7 @@ pub(crate) async fn calls_dropped_half_way_leave_every_change_whole(world: World
                  (SELECT count(*) FROM idempotency WHERE tenant = $1) AS kept, \
                  (SELECT count(*) FROM decisions WHERE tenant = $1) AS decisions) AS counted";
     let sent = world.number(whole).await;
-    assert!(sent > 0 && sent < 60, "some were sent and some not, and each is whole: {sent}");
+    assert!((15..=45).contains(&sent), "some were sent and some not, and each is whole: {sent}");
 }
 
 pub(crate) async fn reads_dropped_half_way_leave_no_transaction_behind(world: World) {

@@ -157,7 +157,7 @@ fn capture(expected_version: Option<i64>) -> Capture {
         scope: Scope { level: Level::General, audience: Audience::Personal },
         kind: KindName::new("ui_theme").unwrap(),
         key: Some(Key::new("ui_theme").unwrap()),
-        value: Text::new("dark".to_owned()),
+        value: Text::new("zq7 dark".to_owned()),
         source: Source {
             kind: Some(SourceKindName::new("user_message").unwrap()),
             reference: Text::default(),

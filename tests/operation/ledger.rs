@@ -86,7 +86,7 @@ async fn pruning_removes_what_is_older_and_nothing_else() {
 async fn the_service_prunes_by_itself_where_a_retention_is_set_and_only_then() {
     let (_, dir) = with_old_decisions(&[]).await.stop();
     let service = Service::start_in(dir, &[]);
-    service.capture("display_name", "Ann").await;
+    service.capture("display_name", "zq7 Ann").await;
     assert_eq!(stat(&service.run(&["ledger", "stats"]), "decisions"), "6");
     let (log, dir) = service.stop();
     assert!(!log.contains("past their retention"), "{log}");
@@ -116,7 +116,7 @@ async fn a_disk_with_less_room_than_is_wanted_is_an_error_in_the_log_and_the_ser
     let mut service = Service::start(&["--min-free-bytes", "18446744073709551615"]);
     let log = service.hear("the disk");
     assert!(log.lines().last().is_some_and(|line| line.contains("ERROR")), "{log}");
-    service.capture("display_name", "Ann").await;
+    service.capture("display_name", "zq7 Ann").await;
     let health = service.run(&["health", "--address", &service.address]);
     assert_eq!(health.out, "SERVING\n");
     service.stop();

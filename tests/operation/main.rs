@@ -3,6 +3,10 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod in_flight;
+#[path = "../said/keys.rs"]
+mod keys;
 mod ledger;
 mod policy;
 mod program;
+#[path = "../said/file.rs"]
+mod said;

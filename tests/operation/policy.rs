@@ -30,12 +30,12 @@ fn put(dir: &TempDir, document: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn at_sighup_a_good_policy_is_kept_and_put_in_force_and_each_decision_names_its_own() {
     let mut service = with_a_policy_file();
-    let before = service.capture("display_name", "Ann").await;
+    let before = service.capture("display_name", "zq7 Ann").await;
     let next = document("candidate_life_seconds = 2592000", "candidate_life_seconds = 60");
     put(&service.dir, &next);
     service.signal("HUP");
     service.hear("another policy is in force");
-    let after = service.capture("response_style", "short").await;
+    let after = service.capture("response_style", "zq7 short").await;
 
     let mut database = service.backdoor().await;
     for (decision, document) in [(before, DEFAULT_DOCUMENT), (after, &next)] {
@@ -64,7 +64,7 @@ async fn at_sighup_a_good_policy_is_kept_and_put_in_force_and_each_decision_name
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn at_sighup_a_bad_policy_is_told_whole_and_the_old_one_stays_until_a_good_one_comes() {
     let mut service = with_a_policy_file();
-    let before = service.capture("display_name", "Ann").await;
+    let before = service.capture("display_name", "zq7 Ann").await;
     put(&service.dir, &format!("{}\n[fault]\n", document("risk = \"low\"", "risk = \"none\"")));
     service.signal("HUP");
     let log = service.hear("the one in force stays");
@@ -76,7 +76,7 @@ async fn at_sighup_a_bad_policy_is_told_whole_and_the_old_one_stays_until_a_good
     let log = service.hear("the one in force stays");
     assert!(log.contains("No such file"), "{log}");
 
-    let after = service.capture("response_style", "short").await;
+    let after = service.capture("response_style", "zq7 short").await;
     assert_eq!(after.policy_version, before.policy_version);
     let documents =
         sqlx::query("SELECT count(*) FROM policies").fetch_one(&mut service.backdoor().await).await.unwrap();
@@ -85,7 +85,7 @@ async fn at_sighup_a_bad_policy_is_told_whole_and_the_old_one_stays_until_a_good
     put(&service.dir, &document("max_chars = 100", "max_chars = 99"));
     service.signal("HUP");
     service.hear("another policy is in force");
-    assert_ne!(service.capture("ui_theme", "dark").await.policy_version, before.policy_version);
+    assert_ne!(service.capture("ui_theme", "zq7 dark").await.policy_version, before.policy_version);
     service.stop();
 }
 
@@ -94,7 +94,7 @@ async fn without_a_policy_file_sighup_is_told_and_ignored() {
     let mut service = Service::start(&[]);
     service.signal("HUP");
     service.hear("SIGHUP is ignored");
-    service.capture("display_name", "Ann").await;
+    service.capture("display_name", "zq7 Ann").await;
     service.stop();
 }
 
@@ -132,7 +132,7 @@ async fn a_check_beside_the_service_counts_the_memories_that_do_not_fit_and_neve
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_check_gives_five_examples_at_most_and_pages_through_all_memories() {
     let service = with_a_policy_file();
-    service.capture("display_name", "Ann").await;
+    service.capture("display_name", "zq7 Ann").await;
     let sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) \
                INSERT INTO memories SELECT 'tenant-' || (i % 7), owner, project, task, key || i, \
                randomblob(16), version, value_version, state, kind, value, value_chars, source_kind, \

@@ -1,6 +1,6 @@
 //! The program as a child process.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -56,13 +56,20 @@ impl Service {
         let mut child = program(dir.path()).args(["serve", "--listen", "127.0.0.1:0"]).args(arguments).spawn().unwrap();
         let (logged, lines) = channel();
         let log = BufReader::new(child.stderr.take().unwrap());
-        std::thread::spawn(move || log.lines().map_while(Result::ok).try_for_each(|line| logged.send(line)));
+        let mut kept = crate::said::file("err");
+        std::thread::spawn(move || {
+            log.lines().map_while(Result::ok).try_for_each(|line| {
+                writeln!(kept, "{line}").unwrap();
+                logged.send(line)
+            })
+        });
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let Some(address) = line.trim().strip_prefix("listening on ") else {
             child.kill().unwrap();
             panic!("no address: {line:?} {:?}", lines.iter().collect::<Vec<_>>());
         };
+        crate::keys::note(dir.path());
         Self { address: address.to_owned(), dir, child, lines, log: String::new() }
     }
 

@@ -188,8 +188,8 @@ async fn a_log_that_nobody_reads_any_more_does_not_stop_the_service() {
         address
     };
     let mut caller = Caller::nobody(&address).await;
-    caller.capture.capture(fact("response_style", "brief")).await.unwrap();
-    assert_eq!(values(&caller.recall.recall(recall_all()).await.unwrap().into_inner()), ["brief"]);
+    caller.capture.capture(fact("response_style", "zq7 brief")).await.unwrap();
+    assert_eq!(values(&caller.recall.recall(recall_all()).await.unwrap().into_inner()), ["zq7 brief"]);
     let refused = Caller::with_token(&address, "junk").await.recall.recall(recall_all()).await.unwrap_err();
     assert_eq!(refused.code(), Code::Unauthenticated);
     running.signal("TERM");

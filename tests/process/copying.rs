@@ -15,8 +15,8 @@ async fn snapshot(from: &Path, folder: &Path) {
 async fn a_copy_of_a_running_service_by_sqlite_itself_has_all_that_was_acknowledged() {
     let service = Service::start(&[]);
     let mut caller = Caller::nobody(&service.address).await;
-    let kept = caller.capture.capture(fact("response_style", "brief")).await.unwrap().into_inner();
-    let gone = caller.capture.capture(fact("ui_theme", "dark")).await.unwrap().into_inner();
+    let kept = caller.capture.capture(fact("response_style", "zq7 brief")).await.unwrap().into_inner();
+    let gone = caller.capture.capture(fact("ui_theme", "zq7 dark")).await.unwrap().into_inner();
     let deleted = caller.delete.delete(deletion(&gone.memory_id, 1)).await.unwrap().into_inner();
 
     let copy = tempfile::tempdir().unwrap();
@@ -30,7 +30,7 @@ async fn a_copy_of_a_running_service_by_sqlite_itself_has_all_that_was_acknowled
     let restored = Service::start_in(copy, &[]);
     let mut caller = Caller::nobody(&restored.address).await;
     let reply = caller.recall.recall(recall_all()).await.unwrap().into_inner();
-    assert_eq!(values(&reply), ["brief"], "what was deleted before the copy stays deleted");
+    assert_eq!(values(&reply), ["zq7 brief"], "what was deleted before the copy stays deleted");
     let database = Database::open(&restored.database()).await;
     for id in [kept.decision_id, gone.decision_id, deleted.decision_id] {
         assert!(database.has_decision(&id).await, "{id}");
@@ -42,7 +42,7 @@ async fn a_copy_of_a_running_service_by_sqlite_itself_has_all_that_was_acknowled
 async fn i12_what_was_deleted_before_a_kill_stays_deleted() {
     let mut service = Service::start(&[]);
     let mut caller = Caller::nobody(&service.address).await;
-    let made = caller.capture.capture(fact("response_style", "brief")).await.unwrap().into_inner();
+    let made = caller.capture.capture(fact("response_style", "zq7 brief")).await.unwrap().into_inner();
     caller.delete.delete(deletion(&made.memory_id, 1)).await.unwrap();
     service.running.kill();
     let log = service.path().join("recall-gate.db-wal");

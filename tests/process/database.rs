@@ -1,6 +1,6 @@
 //! The database file, read as it lies there, beside the service or without one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -43,9 +43,9 @@ impl Database {
         sqlx::query_scalar(sql).fetch_all(&mut *self.0.lock().await).await.unwrap()
     }
 
-    /// Whether the ledger has that decision.
+    /// Whether the ledger has that decision of the development tenant.
     pub(crate) async fn has_decision(&self, decision_id: &str) -> bool {
-        let sql = "SELECT count(*) FROM decisions WHERE decision_id = $1";
+        let sql = "SELECT count(*) FROM decisions WHERE tenant = 'dev' AND decision_id = $1";
         let found = sqlx::query_scalar(sql).bind(Uuid::parse_str(decision_id).unwrap());
         let found: i64 = found.fetch_one(&mut *self.0.lock().await).await.unwrap();
         found == 1
@@ -56,6 +56,35 @@ impl Database {
         let sql = "SELECT memory_id, version, value FROM memory_versions";
         let rows: Vec<(Uuid, i64, String)> = sqlx::query_as(sql).fetch_all(&mut *self.0.lock().await).await.unwrap();
         rows.into_iter().map(|(id, version, value)| ((id, version), value)).collect()
+    }
+
+    /// The versions of one memory of the development subject, from that one on: their values.
+    pub(crate) async fn versions_from(&self, memory_id: Uuid, first: i64) -> BTreeMap<(Uuid, i64), String> {
+        let sql = "SELECT version, value FROM memory_versions WHERE tenant = 'dev' AND owner = 'dev' \
+                   AND memory_id = $1 AND version >= $2";
+        let rows = sqlx::query_as(sql).bind(memory_id).bind(first);
+        let rows: Vec<(i64, String)> = rows.fetch_all(&mut *self.0.lock().await).await.unwrap();
+        rows.into_iter().map(|(version, value)| ((memory_id, version), value)).collect()
+    }
+
+    /// The last row of the ledger. A later one has a higher number.
+    pub(crate) async fn end_of_ledger(&self) -> i64 {
+        self.number("SELECT coalesce(max(rowid), 0) FROM decisions").await
+    }
+
+    /// How often each version was decided on in the rows after that one.
+    pub(crate) async fn decided_after(&self, row: i64) -> BTreeMap<(Uuid, i64), usize> {
+        let sql = "SELECT body FROM decisions WHERE rowid > $1 AND outcome IN ('ACTIVATED', 'DONE')";
+        let bodies: Vec<Vec<u8>> =
+            sqlx::query_scalar(sql).bind(row).fetch_all(&mut *self.0.lock().await).await.unwrap();
+        let mut decided = BTreeMap::new();
+        for body in bodies {
+            for verdict in <Decision as prost::Message>::decode(body.as_slice()).unwrap().verdicts {
+                let version = verdict.attributes.unwrap_or_default().version;
+                *decided.entry((Uuid::from_slice(&verdict.memory_id).unwrap(), version)).or_insert(0) += 1;
+            }
+        }
+        decided
     }
 
     /// What is at an address of the development subject: id, version, state, value.
@@ -76,22 +105,17 @@ impl Database {
     }
 
     async fn assert_every_version_has_its_decision(&self) {
-        let mut recorded = BTreeMap::new();
-        for body in self.blobs("SELECT body FROM decisions WHERE outcome IN ('ACTIVATED', 'DONE')").await {
-            for verdict in <Decision as prost::Message>::decode(body.as_slice()).unwrap().verdicts {
-                let version = verdict.attributes.unwrap_or_default().version;
-                *recorded.entry((Uuid::from_slice(&verdict.memory_id).unwrap(), version)).or_insert(0) += 1;
-            }
-        }
+        let recorded = self.decided_after(0).await;
         let versions: BTreeMap<_, _> = self.versions().await.into_keys().map(|version| (version, 1)).collect();
         assert_eq!(recorded, versions, "decisions on the left, versions on the right");
     }
 
     async fn assert_every_kept_outcome_has_its_decision(&self) {
-        for receipt in self.blobs("SELECT receipt FROM idempotency").await {
-            let receipt = <Receipt as prost::Message>::decode(receipt.as_slice()).unwrap();
-            let decision_id = Uuid::from_slice(&receipt.decision_id).unwrap();
-            assert!(self.has_decision(&decision_id.to_string()).await, "{decision_id} is kept and not in the ledger");
+        let kept = self.blobs("SELECT receipt FROM idempotency").await;
+        let ledger: BTreeSet<Vec<u8>> = self.blobs("SELECT decision_id FROM decisions").await.into_iter().collect();
+        for receipt in kept {
+            let decision_id = <Receipt as prost::Message>::decode(receipt.as_slice()).unwrap().decision_id;
+            assert!(ledger.contains(&decision_id), "{decision_id:02x?} is kept and not in the ledger");
         }
     }
 }

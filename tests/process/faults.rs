@@ -1,160 +1,18 @@
 //! The disk fills up, the file goes away, another process locks it: what was acknowledged is there, callers are told to
 //! come again, health says so, and the service goes on by itself when the fault is over.
 
-use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor};
-use tokio::task::JoinHandle;
-use tonic::transport::Channel;
-use tonic::{Code, Status};
 use tonic_health::pb::health_check_response::ServingStatus;
 
-use crate::callers::{Caller, channel, error_reason, fact_of, recall_in, values};
-use crate::database::Database;
+use crate::callers::{Caller, channel, recall_all, values};
+use crate::load::{Callers, assert_holds, assert_unavailable, until_health_says};
 use crate::mounts::SmallDisk;
-use crate::program::{PATIENCE, POLL, Running, Service, address, eventually, program};
-use crate::serving::{health, services};
-
-pub(crate) const KEY: &str = "response_style";
-const CALLERS: usize = 4;
-
-/// What the callers of a service have seen.
-#[derive(Default)]
-pub(crate) struct Load {
-    stop: AtomicBool,
-    pub(crate) acknowledged: AtomicUsize,
-    pub(crate) refused: AtomicUsize,
-}
-
-/// What one of them was told is written: the project, and the value there.
-pub(crate) type Written = BTreeMap<String, String>;
-
-/// A call is refused in one way alone while the store cannot record: to come again, and why, and nothing else.
-pub(crate) fn assert_unavailable(status: &Status) {
-    assert_eq!(status.code(), Code::Unavailable, "{status:?}");
-    let reason = error_reason(status);
-    assert!(["STORE_UNAVAILABLE", "LEDGER_UNAVAILABLE"].contains(&reason.as_str()), "{status:?}");
-    let said = format!("{status:?}").to_lowercase();
-    for never in ["secret value", "sqlite", "disk", "locked", "recall-gate.db", "postgres", "connection", "5432"] {
-        assert!(!said.contains(never), "`{never}`: {status:?}");
-    }
-}
-
-/// Captures and recalls until it is told to stop.
-async fn call(mut caller: Caller, number: usize, load: Arc<Load>) -> Written {
-    let mut written = Written::new();
-    for turn in 0.. {
-        if load.stop.load(Ordering::SeqCst) {
-            break;
-        }
-        let (project, value) = (format!("p-{number}-{turn}"), format!("secret value {number} {turn}"));
-        let refused = match caller.capture.capture(fact_of(&project, KEY, &value)).await {
-            Ok(_) => {
-                written.insert(project.clone(), value.clone());
-                match caller.recall.recall(recall_in(&project, KEY)).await {
-                    Ok(reply) => {
-                        assert_eq!(values(&reply.into_inner()), [value]);
-                        None
-                    }
-                    Err(status) => Some(status),
-                }
-            }
-            Err(status) => Some(status),
-        };
-        if let Some(status) = refused {
-            assert_unavailable(&status);
-            load.refused.fetch_add(1, Ordering::SeqCst);
-        } else {
-            load.acknowledged.fetch_add(1, Ordering::SeqCst);
-        }
-    }
-    written
-}
-
-/// Callers at work.
-pub(crate) struct Callers {
-    pub(crate) load: Arc<Load>,
-    tasks: Vec<JoinHandle<Written>>,
-}
-
-impl Callers {
-    pub(crate) async fn start(address: &str) -> Self {
-        let load = Arc::new(Load::default());
-        let mut tasks = Vec::new();
-        for number in 0..CALLERS {
-            tasks.push(tokio::spawn(call(Caller::nobody(address).await, number, Arc::clone(&load))));
-        }
-        Self { load, tasks }
-    }
-
-    /// Waits for more answers of a sort. A caller that has failed its test ends the wait.
-    async fn more(&self, what: &str, count: impl Fn(&Load) -> &AtomicUsize, more: usize) {
-        let enough = count(&self.load).load(Ordering::SeqCst) + more;
-        until(what, async || {
-            assert!(!self.tasks.iter().any(JoinHandle::is_finished), "a caller has ended");
-            count(&self.load).load(Ordering::SeqCst) >= enough
-        })
-        .await;
-    }
-
-    pub(crate) async fn acknowledged(&self, more: usize) {
-        self.more("calls are answered", |load| &load.acknowledged, more).await;
-    }
-
-    pub(crate) async fn refused(&self, more: usize) {
-        self.more("calls are refused", |load| &load.refused, more).await;
-    }
-
-    /// All that they were told is written.
-    pub(crate) async fn stop(self) -> Written {
-        self.load.stop.store(true, Ordering::SeqCst);
-        let mut written = Written::new();
-        for task in self.tasks {
-            written.append(&mut task.await.unwrap());
-        }
-        written
-    }
-}
-
-pub(crate) async fn until(what: &str, mut met: impl AsyncFnMut() -> bool) {
-    let begin = Instant::now();
-    while !met().await {
-        assert!(begin.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
-        tokio::time::sleep(POLL).await;
-    }
-}
-
-/// Waits until readiness and the five services say that; liveness never says anything but that it serves.
-pub(crate) async fn until_health_says(channel: &Channel, expected: ServingStatus) {
-    let names = services();
-    assert_eq!(names.len(), 5, "{names:?}");
-    until(&format!("health says {expected:?}"), async || {
-        assert_eq!(health(channel.clone(), "liveness").await, Ok(ServingStatus::Serving));
-        let mut all = health(channel.clone(), "").await == Ok(expected);
-        for name in &names {
-            all &= health(channel.clone(), name).await == Ok(expected);
-        }
-        all
-    })
-    .await;
-}
-
-/// Everything that was acknowledged is in that database, and nothing in it by half.
-async fn assert_holds(path: &Path, written: &Written) {
-    let database = Database::open(path).await;
-    assert!(!written.is_empty());
-    for (project, value) in written {
-        let there = database.at(project, KEY).await.map(|(.., value)| value);
-        assert_eq!(there.as_ref(), Some(value), "{project} was acknowledged");
-    }
-    database.assert_consistent().await;
-}
+use crate::program::{PATIENCE, Running, Service, address, eventually, program};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s02_i06_a_full_disk_refuses_calls_turns_readiness_and_is_over_when_there_is_room() {
@@ -181,7 +39,7 @@ async fn s02_i06_a_full_disk_refuses_calls_turns_readiness_and_is_over_when_ther
     running.kill();
     let told = running.err();
     assert!(told.contains("not ready") && told.contains("ready again"), "{told}");
-    assert!(!told.contains("secret value") && !told.contains("panicked"), "{told}");
+    assert!(!told.contains("zq7 secret value") && !told.contains("panicked"), "{told}");
     assert_holds(&disk.path().join("recall-gate.db"), &written).await;
 }
 
@@ -275,4 +133,31 @@ fn a_stop_while_the_store_is_ill_is_a_stop() {
     let (_folder, ran) = service.stop();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(!ran.err.contains("ready again") && !ran.err.contains("panicked"), "{}", ran.err);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_reader_is_opened_on_what_lies_in_the_place_of_the_database() {
+    let service = Service::start(&[]);
+    let caller = Caller::nobody(&service.address).await;
+    let away = service.path().join("away");
+    // More at once than have been, so that a connection for each is not there yet.
+    let many = async || {
+        let recalls: Vec<_> = (0..32).map(|_| (caller.clone(), recall_all())).collect();
+        let recalls =
+            recalls.into_iter().map(|(mut caller, ask)| tokio::spawn(async move { caller.recall.recall(ask).await }));
+        let mut answers = Vec::new();
+        for recall in recalls.collect::<Vec<_>>() {
+            answers.push(recall.await.unwrap());
+        }
+        answers
+    };
+    std::fs::rename(service.database(), &away).unwrap();
+    std::fs::write(service.database(), b"").unwrap();
+    for refused in many().await {
+        assert_unavailable(&refused.unwrap_err());
+    }
+    std::fs::rename(&away, service.database()).unwrap();
+    for answer in many().await {
+        assert_eq!(values(&answer.unwrap().into_inner()), [""; 0]);
+    }
 }

@@ -63,8 +63,8 @@ async fn i01_a_token_of_a_generated_key_is_taken_for_what_it_says() {
         ("acme", "backend", "alice", false)
     );
     assert_eq!(reply.projects[0].task_ids, ["t1", "t2"]);
-    alice.capture.capture(fact("response_style", "brief")).await.unwrap();
-    assert_eq!(values(&alice.recall.recall(recall_all()).await.unwrap().into_inner()), ["brief"]);
+    alice.capture.capture(fact("response_style", "zq7 brief")).await.unwrap();
+    assert_eq!(values(&alice.recall.recall(recall_all()).await.unwrap().into_inner()), ["zq7 brief"]);
 
     let ran = token(&service, &["--tenant", "other", "--subject", "alice"]);
     let mut stranger = Caller::with_token(&service.address, printed(&ran)).await;
@@ -100,8 +100,8 @@ async fn a_token_of_the_development_key_works_against_the_service_that_made_the_
     let mut alice = Caller::with_token(&service.address, printed(&ran)).await;
     let reply = alice.discovery.get_caller(GetCallerRequest {}).await.unwrap().into_inner();
     assert_eq!((reply.tenant_id.as_str(), reply.subject_id.as_str()), ("acme", "alice"));
-    alice.capture.capture(fact("response_style", "brief")).await.unwrap();
-    assert_eq!(values(&alice.recall.recall(recall_all()).await.unwrap().into_inner()), ["brief"]);
+    alice.capture.capture(fact("response_style", "zq7 brief")).await.unwrap();
+    assert_eq!(values(&alice.recall.recall(recall_all()).await.unwrap().into_inner()), ["zq7 brief"]);
 
     // Without a credential one is somebody else, and a bad credential is not none.
     let mut nobody = Caller::nobody(&service.address).await;

@@ -20,6 +20,11 @@ mod faults;
 #[path = "../support/held.rs"]
 mod held;
 mod identity;
+mod injected;
+#[path = "../said/keys.rs"]
+mod keys;
+mod load;
+mod many;
 mod mounts;
 mod on_postgres;
 #[path = "../support/pgbouncer.rs"]
@@ -28,6 +33,8 @@ mod pgbouncer;
 mod postgres;
 mod program;
 mod readme;
+#[path = "../said/file.rs"]
+mod said;
 mod serving;
 mod settings;
 mod starting;

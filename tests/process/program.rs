@@ -1,6 +1,7 @@
 //! The binary as a child process that never outlives its test.
 
-use std::io::{BufRead, BufReader, Read};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,7 +64,8 @@ struct Heard {
 }
 
 impl Heard {
-    fn of(stream: Option<impl Read + Send + 'static>) -> Self {
+    /// Keeps it in a file too, where there is one.
+    fn of(stream: Option<impl Read + Send + 'static>, mut kept: Option<File>) -> Self {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let reader = stream.map(|stream| {
             let bytes = Arc::clone(&bytes);
@@ -71,6 +73,9 @@ impl Heard {
                 let mut stream = BufReader::new(stream);
                 let mut line = Vec::new();
                 while stream.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+                    if let Some(kept) = &mut kept {
+                        kept.write_all(&line).unwrap();
+                    }
                     bytes.lock().unwrap_or_else(PoisonError::into_inner).append(&mut line);
                 }
             })
@@ -100,7 +105,10 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) fn spawn(command: &mut Command) -> Self {
         let mut child = command.spawn().unwrap();
-        let (out, err) = (Heard::of(child.stdout.take()), Heard::of(child.stderr.take()));
+        // What a service says is searched at the end; `token` has to print one.
+        let serves = command.get_args().next().is_some_and(|first| first == "serve");
+        let kept = |stream: &str| serves.then(|| crate::said::file(stream));
+        let (out, err) = (Heard::of(child.stdout.take(), kept("out")), Heard::of(child.stderr.take(), kept("err")));
         Self { child, out, err }
     }
 
@@ -187,6 +195,7 @@ impl Service {
         let command = command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
         let mut running = Running::spawn(command.envs(variables.iter().copied()));
         let address = address(&mut running);
+        crate::keys::note(folder.path());
         Self { running, address, folder }
     }
 

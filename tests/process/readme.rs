@@ -1,10 +1,11 @@
-//! The commands of the README, run as they stand there.
+//! The commands of the README, run as they stand there, and once more with `buf curl` in the place of `grpcurl`.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 
+use regex::Regex;
 use tempfile::TempDir;
 
 use crate::console::{Block, Step, blocks, ids, is_as_promised, masked};
@@ -221,6 +222,40 @@ fn the_commands_of_the_readme_lead_from_an_empty_postgresql_to_a_recall() {
     for block in &blocks {
         session.run(block);
     }
+}
+
+#[test]
+fn the_commands_of_the_readme_print_the_same_with_buf_curl() {
+    let (_, mut blocks) = parted(&readme());
+    let mut others = 0;
+    for step in blocks.iter_mut().flat_map(|block| &mut block.steps) {
+        if let Some(other) = of_buf(step) {
+            *step = other;
+            others += 1;
+        }
+    }
+    assert!(others >= 5, "only {others} commands of the README are calls with `grpcurl`");
+    run_all(&blocks);
+}
+
+/// The same call with `buf curl`, which asks reflection v1, where `grpcurl` 1.8 asks v1alpha. It prints the same JSON,
+/// and errors in a form of its own.
+fn of_buf(step: &Step) -> Option<Step> {
+    let call = Regex::new(r"(?s)^grpcurl -plaintext (.*) (127\.0\.0\.1:\d+) (\S+/\S+)$").unwrap();
+    let call = call.captures(step.command.trim())?;
+    let command =
+        format!("buf curl --protocol grpc --reflect-protocol grpc-v1 {} http://{}/{}", &call[1], &call[2], &call[3]);
+    let promised = step.output.join("\n");
+    let error = Regex::new(r"^ERROR:\n  Code: (\w+)\n  Message: (.*)\n").unwrap();
+    let Some(error) = error.captures(&promised) else { return Some(Step { command, output: step.output.clone() }) };
+    let code = Regex::new("([a-z])([A-Z])").unwrap().replace_all(&error[1], "${1}_$2").to_lowercase();
+    let mut output =
+        vec!["{".to_owned(), format!("   \"code\": \"{code}\","), format!("   \"message\": \"{}\",", &error[2])];
+    for detail in Regex::new(r#""@type":"type\.googleapis\.com/([\w.]+)""#).unwrap().captures_iter(&promised) {
+        output.extend(["...".to_owned(), format!("         \"type\": \"{}\",", &detail[1])]);
+    }
+    output.push("...".to_owned());
+    Some(Step { command, output })
 }
 
 const DOCUMENT: &str = r#"

@@ -53,7 +53,7 @@ fn of_five_that_start_at_once_one_serves_and_the_others_say_that_it_is_held() {
 #[tokio::test]
 async fn without_the_digest_key_of_a_database_it_does_not_start() {
     let service = Service::start(&[]);
-    Caller::nobody(&service.address).await.capture.capture(fact("response_style", "brief")).await.unwrap();
+    Caller::nobody(&service.address).await.capture.capture(fact("response_style", "zq7 brief")).await.unwrap();
     let (folder, _) = service.stop();
     let key = folder.path().join("recall-gate.db.digest-key");
     let kept = std::fs::read(&key).unwrap();
@@ -72,7 +72,7 @@ async fn without_the_digest_key_of_a_database_it_does_not_start() {
     std::fs::write(&key, kept).unwrap();
     let service = Service::start_in(folder, &[]);
     let reply = Caller::nobody(&service.address).await.recall.recall(recall_all()).await.unwrap().into_inner();
-    assert_eq!(values(&reply), ["brief"]);
+    assert_eq!(values(&reply), ["zq7 brief"]);
 }
 
 #[tokio::test]

@@ -76,7 +76,7 @@ async fn sigterm_tells_health_first_lets_calls_finish_and_leaves_all_on_the_disk
     let mut service = Service::start(&["--drain-seconds", "60"]);
     let mut watch = watch(&service.address).await;
     let mut caller = Caller::nobody(&service.address).await;
-    let before = caller.capture.capture(fact("response_style", "brief")).await.unwrap().into_inner();
+    let before = caller.capture.capture(fact("response_style", "zq7 brief")).await.unwrap().into_inner();
     let half = HalfACall::begin(&service.address).await;
 
     service.running.signal("TERM");
@@ -85,7 +85,7 @@ async fn sigterm_tells_health_first_lets_calls_finish_and_leaves_all_on_the_disk
     crate::program::eventually("nobody listens any more", || TcpStream::connect(&service.address).err());
     assert!(service.running.ended().is_none(), "it waits for the call in flight");
 
-    let after = half.finish(&fact("ui_theme", "dark")).await;
+    let after = half.finish(&fact("ui_theme", "zq7 dark")).await;
     assert_eq!(after.version, 1);
     drop(caller);
     assert_eq!(service.running.wait().code(), Some(0), "{}", service.running.err());
@@ -104,7 +104,7 @@ async fn sigterm_tells_health_first_lets_calls_finish_and_leaves_all_on_the_disk
     let reply = caller.recall.recall(recall_all()).await.unwrap().into_inner();
     let mut found = values(&reply);
     found.sort_unstable();
-    assert_eq!(found, ["brief", "dark"]);
+    assert_eq!(found, ["zq7 brief", "zq7 dark"]);
 }
 
 #[tokio::test]

@@ -115,14 +115,14 @@ async fn i06_the_disk_is_synced_before_a_write_is_acknowledged_and_before_text_l
     let service = Service::start(&["--log-filter", "off"]);
     let mut caller = Caller::nobody(&service.address).await;
     let trace = Trace::begin(service.path(), service.running.id());
-    let written = caller.capture.capture(fact("response_style", "the traced value")).await.unwrap().into_inner();
+    let written = caller.capture.capture(fact("response_style", "the zq7 traced value")).await.unwrap().into_inner();
     let recalled = caller.recall.recall(recall_all()).await.unwrap().into_inner();
-    assert_eq!(values(&recalled), ["the traced value"]);
+    assert_eq!(values(&recalled), ["the zq7 traced value"]);
     let calls = trace.end();
-    assert_synced_between(&calls, "the traced value", &written.decision_id);
+    assert_synced_between(&calls, "the zq7 traced value", &written.decision_id);
     // The value is in the answer alone, and the purpose in the request.
     assert_synced_between(&calls, "converse", &recalled.decision_id);
-    let text = calls.iter().find(|call| call.is_answer_with("the traced value")).expect("the text went out");
+    let text = calls.iter().find(|call| call.is_answer_with("the zq7 traced value")).expect("the text went out");
     let decided = calls.iter().position(|call| call.is_answer_with(&recalled.decision_id)).unwrap();
     assert_eq!(text, &calls[decided], "the text leaves with its decision");
 }

@@ -10,7 +10,7 @@ use tonic::Request;
 
 use crate::callers::{Caller, correction, deletion, fact, recall_all, recall_in, restoration, values};
 use crate::collector::{Collector, texts};
-use crate::program::{Service, run};
+use crate::program::{Service, eventually, run};
 
 const TRACE: [u8; 16] =
     [0x4b, 0xf9, 0x2f, 0x35, 0x77, 0xb3, 0x4d, 0xa6, 0xa3, 0xce, 0x92, 0x9d, 0x0e, 0x0e, 0x47, 0x36];
@@ -90,8 +90,8 @@ async fn each_method_is_the_operation_that_the_conventions_have_for_it() {
     let collector = Collector::start();
     let service = Service::start(&["--otlp-endpoint", &collector.endpoint]);
     let mut caller = Caller::nobody(&service.address).await;
-    let made = caller.capture.capture(fact("ui_theme", "dark")).await.unwrap().into_inner();
-    caller.correct.correct(correction(&made.memory_id, 1, "light")).await.unwrap();
+    let made = caller.capture.capture(fact("ui_theme", "zq7 dark")).await.unwrap().into_inner();
+    caller.correct.correct(correction(&made.memory_id, 1, "zq7 light")).await.unwrap();
     caller.delete.delete(deletion(&made.memory_id, 2)).await.unwrap();
     caller.delete.restore(restoration(&made.memory_id, 3)).await.unwrap();
     service.stop();
@@ -120,7 +120,7 @@ async fn b40_spans_say_what_is_listed_here_and_no_more() {
     let collector = Collector::start();
     let service = Service::start(&["--otlp-endpoint", &collector.endpoint, "--log-filter", "trace"]);
     let mut caller = Caller::nobody(&service.address).await;
-    caller.capture.capture(fact("ui_theme", "dark")).await.unwrap();
+    caller.capture.capture(fact("ui_theme", "zq7 dark")).await.unwrap();
     caller.recall.recall(traced(SAMPLED, recall_all())).await.unwrap();
     denied(&service).await;
     service.stop();
@@ -161,6 +161,9 @@ async fn nobody_waits_for(endpoint: &str, recalls: usize) -> String {
     let told: Vec<&str> = ran.err.lines().filter(|line| line.contains("spans cannot be exported")).collect();
     assert_eq!(told.len(), 1, "{}", ran.err);
     assert!(told[0].contains("WARN") && told[0].contains("lost_spans="), "{told:?}");
+    // A call, its operation, and that one's three steps.
+    let all = format!("so many spans were never exported lost_spans={}", 5 * recalls);
+    assert!(ran.err.contains(&all), "{}", ran.err);
     assert!(!ran.err.contains("BatchSpanProcessor") && !ran.err.contains("opentelemetry"), "{}", ran.err);
     ran.err
 }
@@ -177,6 +180,23 @@ async fn b40_a_collector_that_never_answers_costs_no_call_and_is_told_once() {
     // More spans than may wait, and than could be tried one batch after the other before the end.
     let log = nobody_waits_for(&format!("http://{}", silent.local_addr().unwrap()), 600).await;
     assert!(log.contains("the last spans were not exported in time"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn b40_a_collector_that_comes_back_is_told_with_how_much_was_lost() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let service = Service::start(&["--otlp-endpoint", &format!("http://{address}")]);
+    let mut caller = Caller::nobody(&service.address).await;
+    caller.recall.recall(recall_all()).await.unwrap();
+    let told = |text: &'static str| eventually(text, || service.running.err_so_far().contains(text).then_some(()));
+    told("spans cannot be exported");
+    let collector = Collector::on(TcpListener::bind(address).unwrap());
+    caller.recall.recall(recall_all()).await.unwrap();
+    told("spans are exported again");
+    let (_, ran) = service.stop();
+    let end: Vec<&str> = ran.err.lines().filter(|line| line.contains("so many spans were never exported")).collect();
+    assert!(end.len() == 1 && end[0].contains("lost_spans="), "{}", ran.err);
+    assert!(!named(&collector.spans(), RECALL).is_empty());
 }
 
 #[test]

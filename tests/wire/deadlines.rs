@@ -126,7 +126,7 @@ async fn b34_a_change_that_waited_past_its_deadline_is_never_made_and_may_be_sen
     outside.execute("BEGIN IMMEDIATE").await.unwrap();
 
     let id = "0190a000-0000-7000-8000-00000000000a";
-    let request = fact("brief", id);
+    let request = fact("zq7 brief", id);
     let mut raw = service.raw().await;
     let message = framed(0, &prost::Message::encode_to_vec(&request));
     let path = "/recallgate.v1.CaptureService/Capture";
@@ -139,7 +139,7 @@ async fn b34_a_change_that_waited_past_its_deadline_is_never_made_and_may_be_sen
     let again = client.capture(request).await.unwrap().into_inner();
     assert!(!first.replayed && again.replayed, "whoever was told that time was over finds nothing made of it");
     assert_eq!((&first.memory_id, first.version), (&again.memory_id, 1));
-    let other = client.capture(fact("brief", "0190a000-0000-7000-8000-00000000000b")).await.unwrap().into_inner();
+    let other = client.capture(fact("zq7 brief", "0190a000-0000-7000-8000-00000000000b")).await.unwrap().into_inner();
     assert_eq!(other.outcome(), Outcome::Duplicate, "there is one already");
     witness.was_undisturbed().await;
 }

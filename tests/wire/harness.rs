@@ -36,6 +36,7 @@ impl Service {
 
     /// One whose calls have so long after a stop.
     pub(crate) async fn draining(limits: Limits, drain: Duration) -> Self {
+        crate::listening::listen();
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(SystemClock);
         let policy = Policy::compiled_in().unwrap();
@@ -83,7 +84,7 @@ pub(crate) fn fact(value: &str, request_id: &str) -> CaptureRequest {
         value: value.to_owned(),
         source: Some(Source {
             kind: "user_message".to_owned(),
-            reference: "message-1".to_owned(),
+            reference: "zq7-message-1".to_owned(),
             ..Source::default()
         }),
         evidence: Evidence::UserConfirmed.into(),

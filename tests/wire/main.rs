@@ -5,17 +5,22 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod abuse;
+mod clients;
 mod connections;
 mod deadlines;
 mod harness;
 mod lifetimes;
 mod limits;
+#[path = "../said/listening.rs"]
+mod listening;
 mod messages;
 mod panics;
 mod paths;
 mod process;
 mod protocol;
 mod raw;
+#[path = "../said/file.rs"]
+mod said;
 mod storm;
 mod stub;
 mod witness;

@@ -68,7 +68,7 @@ async fn a_request_that_is_not_exactly_one_message_is_refused() {
     let service = Service::start(Limits::default()).await;
     let mut raw = service.raw().await;
     let one = framed(0, b"");
-    let message = framed(0, &fact("brief", "").encode_to_vec());
+    let message = framed(0, &fact("zq7 brief", "").encode_to_vec());
     for body in [
         &b""[..],
         b"\0\0",
@@ -128,7 +128,7 @@ async fn b39_what_expands_past_the_limit_is_too_large_however_small_it_was_sent(
     let just = raw.call(CAPTURE, &[GZIP], &framed(1, &gzip(&of_size(MAX_REQUEST_BYTES)))).await;
     assert_ne!(just.bad_field(), "request", "read, and its value is too long");
     assert_eq!(raw.call(GET, &[GZIP], &framed(1, &gzip(b""))).await.code(), Code::Ok);
-    let whole = gzip(&fact("brief", "").encode_to_vec());
+    let whole = gzip(&fact("zq7 brief", "").encode_to_vec());
     for packed in
         [&whole[..whole.len() - 9], &whole[..5], b"", b"no gzip at all", &[&b"\x1f\x8b\x08"[..], &[0xff; 30]].concat()]
     {
@@ -177,7 +177,7 @@ async fn b39_the_default_client_sees_the_right_code_at_once_and_its_channel_stay
         let large = soon(capture.capture(fact(&"v".repeat(MAX_REQUEST_BYTES), ""))).await.unwrap_err();
         assert_eq!(large.code(), Code::ResourceExhausted, "{large:?}");
     }
-    let made = capture.capture(fact("brief", "")).await.unwrap().into_inner();
+    let made = capture.capture(fact("zq7 brief", "")).await.unwrap().into_inner();
     assert_eq!(made.version, 1);
 }
 

@@ -25,7 +25,7 @@ impl Process {
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::from(crate::said::file("err")))
             .spawn()
             .unwrap();
         let mut line = String::new();

@@ -18,7 +18,7 @@ const STORM: u32 = 2000;
 fn request(number: u32) -> Vec<u8> {
     framed(
         0,
-        &fact(&format!("style {}", number % 7), &format!("0190a000-0000-7000-8000-{number:012x}")).encode_to_vec(),
+        &fact(&format!("zq7 style {}", number % 7), &format!("0190a000-0000-7000-8000-{number:012x}")).encode_to_vec(),
     )
 }
 

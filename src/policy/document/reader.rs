@@ -14,12 +14,16 @@ use super::PolicyFault;
 #[derive(Debug)]
 pub(super) struct Faults {
     document: String,
+    /// Where each line begins: a document can have as many faults as it has lines.
+    line_starts: Vec<usize>,
     found: RefCell<Vec<(usize, PolicyFault)>>,
 }
 
 impl Faults {
     pub(super) fn new(document: &str) -> Self {
-        Self { document: document.to_owned(), found: RefCell::default() }
+        let after_newlines = document.match_indices('\n').map(|(newline, _)| newline + 1);
+        let line_starts = std::iter::once(0).chain(after_newlines).collect();
+        Self { document: document.to_owned(), line_starts, found: RefCell::default() }
     }
 
     /// Something wrong at one place, as a byte offset.
@@ -46,10 +50,10 @@ impl Faults {
     }
 
     fn line_and_column(&self, offset: usize) -> (usize, usize) {
-        let before = self.document.get(..offset).unwrap_or(&self.document);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-        (before.matches('\n').count() + 1, column)
+        let line = self.line_starts.partition_point(|start| *start <= offset);
+        let start = self.line_starts.get(line.saturating_sub(1)).copied().unwrap_or_default();
+        let before = self.document.get(start..offset).unwrap_or_default();
+        (line, before.chars().count() + 1)
     }
 }
 

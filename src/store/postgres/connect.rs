@@ -1,6 +1,7 @@
 //! How the database is reached: a pool for each role.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -39,7 +40,8 @@ pub struct PostgresOptions {
     pub worker: String,
     /// The file of the digest key, the same on every replica.
     pub digest_key: PathBuf,
-    /// The most connections of the service's own role, at least one; the others have few.
+    /// The most connections of the service's own role that read for recalls, and as many again for everything else, at
+    /// least one each; the other roles have few.
     pub connections: u32,
     /// A pooler in transaction mode lies between: nothing of a session outlives a transaction.
     pub transaction_pooler: bool,
@@ -87,6 +89,22 @@ impl PostgresOptions {
     }
 }
 
+impl PostgresOptions {
+    /// A role logs in to another host without the certificate of that being checked.
+    pub(super) fn may_be_read_on_the_way(&self) -> bool {
+        [&self.app, &self.ledger, &self.feeder, &self.worker].into_iter().any(|address| {
+            parse(address).is_ok_and(|options| {
+                let checked = matches!(options.get_ssl_mode(), PgSslMode::VerifyCa | PgSslMode::VerifyFull);
+                let host = options.get_host();
+                let loopback =
+                    host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+                let here = loopback || host == "localhost" || host.starts_with('/') || options.get_socket().is_some();
+                !checked && !here
+            })
+        })
+    }
+}
+
 /// What stands before `@`, and after it.
 fn authority(address: &str) -> Option<(&str, &str, &str)> {
     let (scheme, rest) = address.split_once("://")?;
@@ -129,11 +147,7 @@ pub(super) fn with_default_user(address: &str, user: &str) -> String {
 
 /// An address that cannot be read is not repeated: it may hold a password.
 fn parse(address: &str) -> Result<PgConnectOptions, OpenError> {
-    let options = PgConnectOptions::from_str(address).map_err(|_| OpenError::Address)?;
-    match options.get_ssl_mode() {
-        PgSslMode::Disable | PgSslMode::Allow | PgSslMode::Prefer => Ok(options),
-        PgSslMode::Require | PgSslMode::VerifyCa | PgSslMode::VerifyFull => Err(OpenError::Tls),
-    }
+    PgConnectOptions::from_str(address).map_err(|_| OpenError::Address)
 }
 
 /// How whoever comes once connects.
@@ -163,7 +177,10 @@ impl Pool {
 
 /// The pools of the four roles.
 pub(super) struct Pools {
+    /// Of the service's own role, for transactions.
     pub(super) app: Pool,
+    /// Of the same role, for single statements: nobody ever says `BEGIN` on these.
+    pub(super) views: Pool,
     pub(super) ledger: Pool,
     pub(super) feeder: Pool,
     pub(super) worker: Pool,
@@ -176,6 +193,7 @@ impl Pools {
         let pool = |address: &str, most| Pool::new(address, most, options.transaction_pooler);
         Ok(Self {
             app: pool(&options.app, options.connections)?,
+            views: pool(&options.app, options.connections)?,
             ledger: pool(&options.ledger, FEW)?,
             feeder: pool(&options.feeder, FEW)?,
             worker: pool(&options.worker, FEW)?,
@@ -189,6 +207,7 @@ impl Pools {
     }
 
     pub(super) async fn close(&self) {
+        self.views.connections.close().await;
         for (_, pool) in self.each() {
             pool.connections.close().await;
         }
@@ -219,12 +238,17 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_asks_for_tls_is_refused_and_not_reached_in_the_clear() {
-        for mode in ["require", "verify-ca", "verify-full"] {
-            let options = PostgresOptions::new(&format!("postgres://db.internal/gate?sslmode={mode}"), "key");
-            assert!(matches!(options, Err(OpenError::Tls)), "{mode}: {options:?}");
+    fn who_is_on_another_host_has_to_prove_who_it_is() {
+        for (address, open) in [
+            ("postgres://db.internal/gate", true),
+            ("postgres://db.internal/gate?sslmode=require", true),
+            ("postgres://db.internal/gate?sslmode=verify-full", false),
+            ("postgres://127.0.0.1/gate", false),
+            ("postgres://[::1]/gate", false),
+            ("postgres://localhost/gate", false),
+        ] {
+            assert_eq!(PostgresOptions::new(address, "key").unwrap().may_be_read_on_the_way(), open, "{address}");
         }
-        assert!(PostgresOptions::new("postgres://db.internal/gate?sslmode=disable", "key").is_ok());
     }
 
     #[test]

@@ -51,6 +51,36 @@ macro_rules! contains {
     };
 }
 
+/// The tenant and the subject of a statement within `visible!`, and the id of nothing.
+macro_rules! tenant {
+    () => {
+        "ctx.tenant"
+    };
+}
+macro_rules! subject {
+    () => {
+        "ctx.subject"
+    };
+}
+macro_rules! nil {
+    () => {
+        "CAST('00000000-0000-0000-0000-000000000000' AS uuid)"
+    };
+}
+/// A whole statement about the rows of `tenant!` and `subject!`. The settings that the policies read are set in the
+/// statement itself, by a part that is materialised before anything looks at a table, since all else is a lateral join
+/// on its answer. It fails closed, in one round trip, and has to be the whole of its transaction.
+macro_rules! visible {
+    ($statement:expr) => {
+        concat!(
+            "WITH ctx AS MATERIALIZED (SELECT set_config('rg.tenant', $1, true) AS tenant, ",
+            "set_config('rg.subject', $2, true) AS subject) SELECT seen.* FROM ctx CROSS JOIN LATERAL (",
+            $statement,
+            " OFFSET 0) AS seen"
+        )
+    };
+}
+
 /// Rows of the feed are committed in any order; the sequencer gives them their positions afterwards.
 const POSITION_AT_ONCE: bool = false;
 
@@ -110,6 +140,13 @@ impl Postgres {
             .await
             .map_err(|error| OpenError::Database(Box::new(error)))??;
         let pools = Pools::new(&options)?;
+        if options.may_be_read_on_the_way() {
+            tracing::warn!(
+                database = %options,
+                "the database is on another host, and nothing says that it has to prove who it is: add \
+                 `?sslmode=verify-full&sslrootcert=FILE` to its address"
+            );
+        }
         let key = Arc::new(key);
         let verified = Arc::new(AtomicBool::new(false));
         match verify::all(&pools, key.id(), &options.digest_key).await {
@@ -178,9 +215,13 @@ fn replica() -> Uuid {
 #[async_trait]
 impl Store for Postgres {
     async fn view(&self, request: &ViewRequest) -> Result<View, Error> {
+        self.ready()?;
         let request = request.clone();
-        let reach = request.reach.clone();
-        self.read(&reach, move |connection| Box::pin(async move { queries::view(connection, &request).await })).await
+        unit::run_alone(&self.pools.views, move |connection| {
+            Box::pin(async move { queries::view(connection, &request).await })
+        })
+        .await
+        .map_err(meaning)
     }
 
     async fn values(&self, reach: &Reach, versions: &[(MemoryId, Version)]) -> Result<Vec<(MemoryId, Text)>, Error> {
@@ -244,14 +285,14 @@ impl Store for Postgres {
 
     async fn commit(&self, change: Change) -> Result<Recorded<Judgement>, CommitError> {
         sound::check(&change).map_err(meaning)?;
-        if !recorder::takes(&change) {
+        if !change.is_read() {
             let mut recorded = self.commit_all(vec![change]).await?;
             return recorded.pop().ok_or_else(|| meaning(Fault::Stored("change")).into());
         }
         self.ready()?;
         let (answer, answered) = oneshot::channel();
         let deadline = Deadline::current();
-        let order = Order::Record { sealed: ledger::seal(change, &self.key), deadline, answer };
+        let order = Order::Record { sealed: Box::new(ledger::seal(change, &self.key)), deadline, answer };
         in_time(deadline, self.decisions.send(order)).await?.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?
     }

@@ -105,6 +105,32 @@ pub(super) async fn run<T: Send + 'static>(
     unit.await.map_err(|_| Fault::Stored("unit of work"))?
 }
 
+/// Runs a single statement that wants no transaction around it, in a task of its own, on a pool where nobody says
+/// `BEGIN`. The role's own timeout ends it, and the deadline of the call the wait for a connection.
+pub(super) async fn run_alone<T: Send + 'static>(
+    pool: &Pool,
+    work: impl for<'c> FnOnce(&'c mut PgConnection) -> Work<'c, T> + Send + 'static,
+) -> Result<T, Fault> {
+    if pool.transaction_pooler {
+        // Without a transaction, a statement is prepared on one connection of the server and may be run on another.
+        return run(pool, READ, None, work).await;
+    }
+    let connection = match Deadline::current() {
+        Some(Deadline(end)) => tokio::time::timeout_at(end, pool.connections.acquire()).await,
+        None => Ok(pool.connections.acquire().await),
+    };
+    let mut connection = connection.map_err(|_| Fault::OutOfTime)??;
+    let unit = tokio::spawn(async move {
+        let done = work(&mut connection).await;
+        if done.is_err() {
+            // It may be broken: after the server has started anew, all that were open before are.
+            connection.close_on_drop();
+        }
+        done
+    });
+    unit.await.map_err(|_| Fault::Stored("unit of work"))?
+}
+
 /// A connection that works, and that nobody has left inside a transaction. Others are closed on the way: after the
 /// server has started anew, all that were open before.
 async fn usable(pool: &PgPool) -> Result<PoolConnection<Postgres>, sqlx::Error> {

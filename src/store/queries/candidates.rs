@@ -4,23 +4,10 @@ use sqlx::{query, query_as, query_scalar};
 use uuid::Uuid;
 
 use super::{Connection, owners};
-use crate::memory::{Candidate, CandidateId, Key, Time};
+use crate::memory::{Candidate, CandidateId, Time};
 use crate::store::fault::{Fault, Stop};
-use crate::store::rows::{CandidateRow, list};
-use crate::store::{CandidatePage, Range, Reach, ViewRequest};
-
-macro_rules! touched {
-    ($and:expr) => {
-        concat!(
-            "SELECT ",
-            candidate_columns!("CAST(NULL AS text) AS value"),
-            " FROM candidates WHERE tenant = $1 AND owner IN ($2, '') AND project IN ($3, '') AND task IN ($4, '')",
-            " AND lapse_time > $5",
-            $and,
-            " ORDER BY create_time, candidate_id LIMIT 64"
-        )
-    };
-}
+use crate::store::rows::CandidateRow;
+use crate::store::{CandidatePage, Range, Reach};
 
 macro_rules! after {
     ($and:literal) => {
@@ -33,27 +20,6 @@ macro_rules! after {
             " ORDER BY create_time, candidate_id LIMIT $6"
         )
     };
-}
-
-/// The candidates that a recall touches, without values.
-pub(super) async fn touched(connection: &mut Connection, request: &ViewRequest) -> Result<Vec<Candidate>, Fault> {
-    let level = &request.context.0;
-    let keys = list(request.keys.iter().map(Key::as_str));
-    let rows = if request.all {
-        query_as(touched!(""))
-    } else if request.keys.is_empty() {
-        return Ok(Vec::new());
-    } else {
-        query_as(touched!(concat!(" AND key IN ", texts!("$6"))))
-    };
-    let rows = rows
-        .bind(request.reach.tenant.as_str())
-        .bind(request.reach.subject.as_str())
-        .bind(level.project())
-        .bind(level.task())
-        .bind(request.now.micros());
-    let rows = if request.all { rows } else { rows.bind(keys) };
-    read(rows.fetch_all(connection).await?)
 }
 
 /// One candidate with its value.

@@ -1,14 +1,12 @@
 //! Memories by id and by key.
 
-use std::collections::BTreeSet;
-
 use sqlx::{query_as, query_scalar};
 
 use super::{Connection, ids};
-use crate::memory::{Address, Level, Memory, MemoryId, Text, Version};
+use crate::memory::{Address, Memory, MemoryId, Text, Version};
+use crate::store::Reach;
 use crate::store::fault::Fault;
-use crate::store::rows::{MemoryRow, list};
-use crate::store::{Reach, SearchRead};
+use crate::store::rows::MemoryRow;
 
 macro_rules! newest_by_ids {
     ($now:expr, $version:expr) => {
@@ -25,17 +23,6 @@ macro_rules! newest_by_ids {
             " AS wanted CROSS JOIN memory_versions WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
             " AND superseded_by IS NULL AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.tenant = $1",
             " AND memories.memory_id = wanted.id)"
-        )
-    };
-}
-
-macro_rules! in_context {
-    ($columns:expr, $and:expr) => {
-        concat!(
-            "SELECT ",
-            $columns,
-            " FROM memories WHERE tenant = $1 AND owner IN ($2, '') AND project IN ($3, '') AND task IN ($4, '')",
-            $and
         )
     };
 }
@@ -83,70 +70,6 @@ pub(in crate::store) async fn newest(
     id: MemoryId,
 ) -> Result<Option<Memory>, Fault> {
     Ok(by_ids(connection, reach, &[id]).await?.pop())
-}
-
-/// The memories at these keys that a context at this level sees, with values.
-pub(super) async fn by_keys(
-    connection: &mut Connection,
-    reach: &Reach,
-    level: &Level,
-    keys: &[&str],
-) -> Result<Vec<Memory>, Fault> {
-    if keys.is_empty() {
-        return Ok(Vec::new());
-    }
-    let rows = query_as(in_context!(memory_with!(value, tokens), concat!(" AND key IN ", texts!("$5"))))
-        .bind(reach.tenant.as_str())
-        .bind(reach.subject.as_str())
-        .bind(level.project())
-        .bind(level.task())
-        .bind(list(keys.iter().copied()))
-        .fetch_all(connection)
-        .await?;
-    read(rows)
-}
-
-/// All memories that a context at this level sees, without values.
-pub(super) async fn all(
-    connection: &mut Connection,
-    reach: &Reach,
-    level: &Level,
-    search: Option<&SearchRead>,
-) -> Result<Vec<Memory>, Fault> {
-    let rows = match search {
-        Some(SearchRead::Tokens) => query_as(in_context!(memory_with!(tokens), "")),
-        Some(SearchRead::Substring(_)) | None => query_as(in_context!(memory_with!(), "")),
-    };
-    let rows = rows
-        .bind(reach.tenant.as_str())
-        .bind(reach.subject.as_str())
-        .bind(level.project())
-        .bind(level.task())
-        .fetch_all(connection)
-        .await?;
-    read(rows)
-}
-
-/// Which memories that a context at this level sees have a value with one of these texts in it, byte for byte.
-pub(super) async fn holding(
-    connection: &mut Connection,
-    reach: &Reach,
-    level: &Level,
-    search: Option<&SearchRead>,
-) -> Result<BTreeSet<MemoryId>, Fault> {
-    const SQL: &str =
-        in_context!("memory_id", concat!(" AND (", contains!("value", "$5"), " OR ", contains!("value", "$6"), ")"));
-    let Some(SearchRead::Substring([one, other])) = search else { return Ok(BTreeSet::new()) };
-    let ids: Vec<uuid::Uuid> = query_scalar(SQL)
-        .bind(reach.tenant.as_str())
-        .bind(reach.subject.as_str())
-        .bind(level.project())
-        .bind(level.task())
-        .bind(one.expose())
-        .bind(other.expose())
-        .fetch_all(connection)
-        .await?;
-    Ok(ids.into_iter().map(MemoryId).collect())
 }
 
 /// What lies at an address, with its value, where the address is within reach.

@@ -13,6 +13,16 @@ use crate::store::rows::{level, list, owner};
 pub(super) struct Revisions(HashMap<(Owner, Level), (Revision, Time)>);
 
 impl Revisions {
+    /// Of owner, project, task, revision and time of the last update.
+    pub(super) fn of_rows(rows: Vec<(String, String, String, i64, i64)>) -> Result<Self, Fault> {
+        let mut found = HashMap::with_capacity(rows.len());
+        for (its_owner, project, task, revision, update_time) in rows {
+            let scope = (owner(&its_owner)?, level(&project, &task)?);
+            found.insert(scope, (Revision(revision), Time::from_micros(update_time)));
+        }
+        Ok(Self(found))
+    }
+
     /// The scope's revision; 0 where nothing was ever written.
     pub(super) fn of(&self, owner: &Owner, level: &Level) -> ScopeRevision {
         let found = self.0.get(&(owner.clone(), level.clone()));
@@ -57,12 +67,7 @@ pub(super) async fn revisions<'a>(
     }
     let rows: Vec<(String, String, String, i64, i64)> =
         query_as(SQL).bind(tenant).bind(set(owners)).bind(set(projects)).bind(set(tasks)).fetch_all(connection).await?;
-    let mut found = HashMap::with_capacity(rows.len());
-    for (its_owner, project, task, revision, update_time) in rows {
-        let scope = (owner(&its_owner)?, level(&project, &task)?);
-        found.insert(scope, (Revision(revision), Time::from_micros(update_time)));
-    }
-    Ok(Revisions(found))
+    Revisions::of_rows(rows)
 }
 
 fn set(mut texts: Vec<&str>) -> String {

@@ -104,7 +104,7 @@ pub(super) fn first_key(database: &Path) -> Result<DigestKey, OpenError> {
 ///
 /// A process goes on writing to a file that has been removed or renamed, without any error; who opens the database next
 /// finds nothing of it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct InPlace(Vec<(PathBuf, u64, u64)>);
 
 impl InPlace {

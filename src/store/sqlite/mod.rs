@@ -3,11 +3,13 @@
 //! A few connections read, each unit of work in one deferred transaction; one task writes. Reads run in tasks of their
 //! own, so that a call that is dropped half-way leaves no connection inside a transaction.
 
+mod decisions;
 mod error;
 mod every;
 mod files;
 mod inspect;
 mod open;
+mod revisions;
 mod tidy;
 mod writer;
 
@@ -36,6 +38,29 @@ macro_rules! digests {
 macro_rules! contains {
     ($text:literal, $parameter:literal) => {
         concat!("instr(", $text, ", ", $parameter, ") > 0")
+    };
+}
+
+/// The tenant and the subject of a statement, and the id of nothing.
+macro_rules! tenant {
+    () => {
+        "$1"
+    };
+}
+macro_rules! subject {
+    () => {
+        "$2"
+    };
+}
+macro_rules! nil {
+    () => {
+        "zeroblob(16)"
+    };
+}
+/// A whole statement about the rows of `tenant!` and `subject!`.
+macro_rules! visible {
+    ($statement:expr) => {
+        $statement
     };
 }
 

@@ -62,8 +62,14 @@ pub(super) fn reading(path: &Path) -> SqliteConnectOptions {
     common(path).read_only(true).pragma("query_only", "ON")
 }
 
-async fn readers(path: &Path, options: &SqliteOptions) -> Result<SqlitePool, sqlx::Error> {
+/// A reader that is opened later, when more read at once than before, must find the same files: another in their place
+/// has none of our tables, and its connection would outlast it.
+async fn readers(path: &Path, options: &SqliteOptions, in_place: files::InPlace) -> Result<SqlitePool, sqlx::Error> {
     SqlitePoolOptions::new()
+        .after_connect(move |_, _| {
+            let lies = in_place.verify();
+            Box::pin(async move { lies })
+        })
         .max_connections(options.readers.max(1))
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .test_before_acquire(false)
@@ -104,8 +110,8 @@ pub(super) async fn open(path: PathBuf, options: SqliteOptions) -> Result<Opened
     if first {
         queries::keep_key_id(&mut connection, key.id()).await?;
     }
-    let readers = readers(connect.get_filename(), &options).await?;
     let in_place = files::InPlace::of(connect.get_filename())?;
+    let readers = readers(connect.get_filename(), &options, in_place.clone()).await?;
     Ok(Opened { writer: writer::Start { connection, connect, lock, in_place }, readers, key })
 }
 

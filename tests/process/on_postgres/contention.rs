@@ -8,7 +8,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::place::Place;
 use crate::callers::{Caller, correction, deletion, error_reason, fact_of, recall_in, user_message, values};
-use crate::faults::{assert_unavailable, until};
+use crate::load::{assert_unavailable, until};
 
 const KEY: &str = "response_style";
 

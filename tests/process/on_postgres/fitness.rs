@@ -6,7 +6,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use super::place::{APP, Place, write_key};
 use super::server::Server;
 use crate::callers::{Caller, fact};
-use crate::faults::until;
+use crate::load::until;
 
 /// What an operator may do wrong to the service's own role, and what of it must be told. `{app}` is that role.
 const OF_THE_APP: [(&str, &str); 6] = [

@@ -7,7 +7,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::place::Place;
 use crate::callers::{Caller, fact, recall_all};
-use crate::faults::{Callers, until};
+use crate::load::{Callers, until};
 use crate::program::{Ran, eventually};
 
 const DAY_MICROS: i64 = 86_400 * 1_000_000;

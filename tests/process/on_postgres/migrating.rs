@@ -7,7 +7,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::place::{APP, Place};
 use crate::callers::{Caller, error_reason, fact, recall_all, values};
-use crate::faults::until;
+use crate::load::until;
 use crate::postgres::MIGRATOR;
 use crate::program::{Running, program};
 

@@ -10,7 +10,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use super::place::{Place, Replica};
 use super::server::Server;
 use crate::callers::{Caller, fact, recall_all, values};
-use crate::faults::{Callers, KEY};
+use crate::load::{Callers, KEY};
 use crate::postgres::SUPERUSER;
 use crate::program::eventually;
 

@@ -10,7 +10,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use super::server::Server;
 use crate::callers::{channel, request_id};
 use crate::database::NONE_OF_THESE;
-use crate::faults::{until, until_health_says};
+use crate::load::{until, until_health_says};
 use crate::postgres::{self, Database, MIGRATOR, SUPERUSER};
 use crate::program::{Ran, Running, address, program, run};
 

@@ -5,7 +5,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::place::{APP, Place};
 use crate::callers::{Caller, fact, recall_all, values};
-use crate::faults::Callers;
+use crate::load::{Callers, assert_unavailable};
 use crate::pgbouncer;
 use crate::postgres::SUPERUSER;
 use crate::program::run;
@@ -52,13 +52,18 @@ async fn a_database_is_reached_by_the_servers_socket() {
 }
 
 #[tokio::test]
-async fn an_address_that_asks_for_tls_is_refused() {
+async fn a_server_without_tls_is_not_reached_in_the_clear_where_tls_is_asked_for() {
     let place = Place::new().await;
-    let url = format!("{}?sslmode=require", place.url(APP));
-    let ran = run(place.path(), &["serve", "--listen", "127.0.0.1:0", "--digest-key", "key", "--database", &url]);
-    assert_eq!(ran.code, Some(2), "{}", ran.err);
-    assert!(ran.err.contains("TLS, which is not built in"), "{}", ran.err);
-    let ran = run(place.path(), &["migrate", "--database", &url]);
-    assert_eq!(ran.code, Some(1), "{}", ran.err);
-    assert!(ran.err.contains("TLS, which is not built in"), "{}", ran.err);
+    for mode in ["require", "verify-ca", "verify-full"] {
+        let url = format!("{}?sslmode={mode}", place.url(APP));
+        let replica = place.serve_at(&url, &[]);
+        replica.until_it_is(ServingStatus::NotServing).await;
+        let status = Caller::nobody(&replica.address).await.recall.recall(recall_all()).await.unwrap_err();
+        assert_unavailable(&status);
+        let migrated = run(place.path(), &["migrate", "--database", &url]);
+        assert_eq!(migrated.code, Some(1), "{}", migrated.err);
+        let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+                        AND usename LIKE 'recall_gate%'";
+        assert_eq!(place.number(sessions).await, 0, "{mode}");
+    }
 }

@@ -12,7 +12,7 @@ use tonic_types::StatusExt;
 
 use super::place::{Place, Replica};
 use crate::callers::{Caller, correction, deletion, fact_of, recall_in, user_message, values};
-use crate::faults::until;
+use crate::load::until;
 
 const PROJECT: &str = "apollo";
 const KEY: &str = "response_style";
