@@ -142,7 +142,7 @@ async fn s04_who_gets_no_connection_in_time_is_told_to_come_again() {
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
                    AND usename = 'recall_gate_app' AND wait_event_type = 'Lock'";
     until("the one connection waits", async || place.number(waiting).await == 1).await;
-    assert_unavailable(&caller.recall.recall(recall_in("apollo", KEY)).await.unwrap_err());
+    assert_unavailable(&caller.capture.capture(fact_of("mercury", KEY, "first")).await.unwrap_err());
     other.execute("ROLLBACK").await.unwrap();
     other.close().await.unwrap();
     write.await.unwrap().unwrap();

@@ -23,11 +23,11 @@ async fn two_services_behind_a_transaction_pooler_answer_every_call() {
         callers.acknowledged(60).await;
         assert_eq!(callers.load.refused.load(std::sync::atomic::Ordering::SeqCst), 0, "a call was refused");
         callers.stop().await;
+        place.assert_consistent().await;
         let ran = replica.stop();
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         assert!(!ran.err.contains("ERROR"), "{}", ran.err);
     }
-    place.assert_consistent().await;
 }
 
 #[tokio::test]
