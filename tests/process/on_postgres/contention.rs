@@ -13,7 +13,7 @@ use crate::load::{assert_unavailable, until};
 const KEY: &str = "response_style";
 
 /// Makes the database undo the next so many transactions that insert there, with that state.
-async fn undo(place: &Place, table: &str, state: &str, times: u32) {
+pub(crate) async fn undo(place: &Place, table: &str, state: &str, times: u32) {
     place
         .sql(&format!(
             "CREATE SEQUENCE IF NOT EXISTS tries; ALTER SEQUENCE tries RESTART; \

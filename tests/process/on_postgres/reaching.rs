@@ -3,17 +3,43 @@
 use sqlx::{Connection, PgConnection};
 use tonic_health::pb::health_check_response::ServingStatus;
 
+use super::contention::undo;
 use super::place::{APP, Place};
-use crate::callers::{Caller, fact, recall_all, values};
+use crate::callers::{Caller, fact, fact_of, recall_all, values};
 use crate::load::{Callers, assert_unavailable};
 use crate::pgbouncer;
 use crate::postgres::SUPERUSER;
 use crate::program::run;
 
+fn pooled(place: &Place) -> String {
+    format!("postgres://{APP}@127.0.0.1:{}/{}", pgbouncer::port(), place.name())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_fails_leaves_nothing_in_the_sessions_that_a_pooler_shares() {
+    let place = Place::new().await;
+    for round in 0..3 {
+        // A new one counts its prepared statements from the first again.
+        let replica = place.serve_at(&pooled(&place), &["--transaction-pooler"]);
+        replica.until_it_is(ServingStatus::Serving).await;
+        let mut caller = Caller::nobody(&replica.address).await;
+        undo(&place, "memory_versions", "40001", 3).await;
+        caller.capture.capture(fact_of(&format!("project-{round}"), "response_style", "brief")).await.unwrap();
+        let leaves = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+                      AND usename LIKE 'recall_gate%' AND state LIKE 'idle in transaction%'";
+        assert_eq!(place.number(leaves).await, 0);
+        for _ in 0..20 {
+            caller.recall.recall(recall_all()).await.unwrap();
+        }
+        let ran = replica.stop();
+        assert!(!ran.err.contains("ERROR"), "{}", ran.err);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_services_behind_a_transaction_pooler_answer_every_call() {
     let place = Place::new().await;
-    let url = format!("postgres://{APP}@127.0.0.1:{}/{}", pgbouncer::port(), place.name());
+    let url = pooled(&place);
     let replicas = [0, 1].map(|_| place.serve_at(&url, &["--transaction-pooler", "true", "--log-filter", "warn"]));
     for replica in &replicas {
         replica.until_it_is(ServingStatus::Serving).await;
