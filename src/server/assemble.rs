@@ -68,8 +68,12 @@ pub async fn assemble(
         }
         Database::Postgres(options) => {
             let store = Postgres::open(options.clone()).await?;
-            let ready = store.is_ready();
+            let mut ready = store.is_ready();
             let assembled = assemble_over(Arc::new(store), policy, clock, upkeep.decision_retention).await?;
+            if ready && let Err(error) = assembled.store.check().await {
+                tracing::error!(error = &error as &dyn std::error::Error, "not ready: the store can record nothing");
+                ready = false;
+            }
             Ok(Assembled { ready, ..assembled })
         }
     }

@@ -11,7 +11,7 @@ use sqlx::query_scalar;
 use tokio::sync::{mpsc, oneshot};
 
 use super::connect::Pool;
-use super::error::meaning;
+use super::error::{is_transient, meaning};
 use super::unit::{self, WRITE};
 use crate::memory::{Judgement, SubjectId};
 use crate::store::deadline::Deadline;
@@ -24,6 +24,8 @@ use crate::store::{CommitError, Error, Expect, Recorded};
 const GROUP: usize = 512;
 /// The most decisions that wait; whoever comes then waits to wait.
 const QUEUE: usize = 1024;
+/// How often a group that the database has undone is tried.
+const ATTEMPTS: u32 = 4;
 /// How long a group may take: a server that no longer answers must not hold up all calls.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -164,6 +166,17 @@ impl Rows {
 
 /// Appends the decisions that still stand; answers their numbers, in order.
 async fn append(pool: &Pool, rows: Rows) -> Result<Vec<i32>, Fault> {
+    let rows = Arc::new(rows);
+    let mut attempt = 1;
+    loop {
+        match append_once(pool, Arc::clone(&rows)).await {
+            Err(fault) if is_transient(&fault) && attempt < ATTEMPTS => attempt += 1,
+            done => return done,
+        }
+    }
+}
+
+async fn append_once(pool: &Pool, rows: Arc<Rows>) -> Result<Vec<i32>, Fault> {
     const SQL: &str = "\
         WITH decided AS MATERIALIZED (
             SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], \
@@ -186,20 +199,20 @@ async fn append(pool: &Pool, rows: Rows) -> Result<Vec<i32>, Fault> {
     unit::run(pool, WRITE, None, move |connection| {
         Box::pin(async move {
             Ok(query_scalar(SQL)
-                .bind(rows.number)
-                .bind(rows.tenant)
-                .bind(rows.owner)
-                .bind(rows.decide_time)
-                .bind(rows.decision_id)
-                .bind(rows.method)
-                .bind(rows.outcome)
-                .bind(rows.body)
-                .bind(rows.key_id)
-                .bind(rows.of)
-                .bind(rows.scope_owner)
-                .bind(rows.project)
-                .bind(rows.task)
-                .bind(rows.revision)
+                .bind(&rows.number)
+                .bind(&rows.tenant)
+                .bind(&rows.owner)
+                .bind(&rows.decide_time)
+                .bind(&rows.decision_id)
+                .bind(&rows.method)
+                .bind(&rows.outcome)
+                .bind(&rows.body)
+                .bind(&rows.key_id)
+                .bind(&rows.of)
+                .bind(&rows.scope_owner)
+                .bind(&rows.project)
+                .bind(&rows.task)
+                .bind(&rows.revision)
                 .fetch_all(connection)
                 .await?)
         })

@@ -81,15 +81,16 @@ pub(super) async fn run<T: Send + 'static>(
             if let Some(scope) = scope {
                 scope.set(&mut transaction).await?;
             }
-            let done = work(&mut transaction).await?;
-            if transaction_pooler {
-                // The next transaction may have another connection of the server, where the names of prepared
-                // statements mean nothing, or something else.
-                transaction.clear_cached_statements().await?;
-            }
-            Ok(done)
-        };
-        match done.await {
+            work(&mut transaction).await
+        }
+        .await;
+        if transaction_pooler {
+            // The next transaction may have another connection of the server, where the names of prepared statements
+            // mean nothing, or something else; and whoever has this one next may want the same names. A transaction
+            // that has failed lets go of them, too.
+            transaction.clear_cached_statements().await?;
+        }
+        match done {
             Ok(done) => {
                 transaction.commit().await?;
                 Ok(done)

@@ -90,11 +90,16 @@ async fn role(connection: &mut PgConnection, name: &'static str) -> Result<Vec<S
                          AND pg_has_role(current_user, oid, 'MEMBER') ORDER BY 1";
     const OWNED: &str = "SELECT CAST(relname AS text) FROM pg_class WHERE relnamespace = 'public'::regnamespace \
                          AND relkind IN ('r', 'p') AND pg_has_role(current_user, relowner, 'MEMBER') ORDER BY 1";
-    const WIDE: &str = "SELECT DISTINCT tablename || '.' || policyname FROM pg_policies WHERE schemaname = 'public' \
-                        AND permissive = 'PERMISSIVE' AND EXISTS (SELECT FROM unnest(roles) AS role (name) \
+    // Policies add up, so each has to hold to the tenant, and where rows have an owner to the subject, all alone.
+    const WIDE: &str = "SELECT DISTINCT tablename || '.' || policyname FROM pg_policies \
+                        LEFT JOIN pg_attribute ON attname = 'owner' \
+                        AND attrelid = to_regclass(format('%I.%I', schemaname, tablename)) \
+                        CROSS JOIN LATERAL unnest(ARRAY[qual, with_check]) AS rule (held) \
+                        WHERE schemaname = 'public' AND permissive = 'PERMISSIVE' AND held IS NOT NULL \
+                        AND EXISTS (SELECT FROM unnest(roles) AS role (name) \
                         WHERE role.name = 'public' OR pg_has_role(current_user, role.name, 'MEMBER')) \
-                        AND (coalesce(qual, 'rg.tenant') NOT LIKE '%rg.tenant%' \
-                        OR coalesce(with_check, 'rg.tenant') NOT LIKE '%rg.tenant%') ORDER BY 1";
+                        AND (held NOT LIKE '%rg.tenant%' OR held LIKE '% OR %' \
+                        OR (attname = 'owner' AND held NOT LIKE '%rg.subject%')) ORDER BY 1";
     const READABLE: &str = "SELECT DISTINCT relname || '.' || attname FROM pg_attribute \
                             JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'public'::regnamespace \
                             AND relkind IN ('r', 'p') AND attname = ANY($1) \
@@ -122,7 +127,8 @@ async fn role(connection: &mut PgConnection, name: &'static str) -> Result<Vec<S
     }
     if name == "app" {
         for policy in strings(connection, WIDE).await? {
-            faults.push(format!("the policy `{policy}` shows the {name} role `{user}` more than one tenant"));
+            faults
+                .push(format!("the policy `{policy}` shows the {name} role `{user}` more than one tenant or subject"));
         }
     } else {
         let columns = TEXT.map(str::to_owned).to_vec();
