@@ -11,7 +11,7 @@ mod backdoor;
 #[path = "../contract/behind.rs"]
 mod behind;
 mod catalog;
-//mod contention;
+mod contention;
 #[expect(dead_code, reason = "what only the promises need")]
 #[path = "../contract/fixture.rs"]
 mod fixture;
@@ -25,10 +25,10 @@ mod pgbouncer;
 mod policies;
 #[path = "../support/postgres.rs"]
 mod postgres;
-//mod predicates;
+mod predicates;
 mod privileged;
 mod roles;
-//mod sequencer;
+mod sequencer;
 mod storm;
-//mod stray;
-//mod wire;
+mod stray;
+mod wire;

@@ -25,7 +25,8 @@ pub(crate) async fn settled() -> Ground {
             let world = &ground.world;
             let memory = world.memory_at(who.clone(), Level::General, "k");
             let mut change = world.change_of(who.clone(), acting.clone());
-            let block = Block { owner: who.clone(), cause: BlockCause::Deleted, memory_id: None, since: at(3) };
+            let block =
+                Block { owner: who.clone(), cause: BlockCause::Deleted, memory_id: Some(memory.id), since: at(3) };
             change.writes = vec![
                 Write::Memory(Box::new(memory)),
                 Write::Candidate(Box::new(world.candidate_at(who, Level::General, "k"))),
@@ -47,7 +48,7 @@ pub(crate) async fn settled() -> Ground {
              SELECT tenant, owner, memory_id, 1, 1, memory_id, 1, 1 FROM memories; \
              INSERT INTO tombstones (tenant, owner, what, digest, key_id, create_time) \
              SELECT tenant, owner, 1, sha256(''), 'key', 1 FROM memories; \
-             INSERT INTO idempotency SELECT tenant, '', principal, method, request_id, payload_digest, key_id, receipt, \
+             INSERT INTO idempotency SELECT tenant, '', principal, method, gen_random_uuid(), payload_digest, key_id, receipt, \
              expire_time FROM idempotency WHERE owner = 'bob'; \
              INSERT INTO decisions SELECT tenant, '', decide_time, decision_id, method, outcome, key_id, body \
              FROM decisions WHERE owner = 'bob'; \

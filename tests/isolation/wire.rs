@@ -115,6 +115,8 @@ const SSL_REQUEST: u32 = 80_877_103;
 
 async fn carry(shared: Arc<Shared>, mut client: TcpStream) -> std::io::Result<()> {
     let mut server = TcpStream::connect(postgres::address()).await?;
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
     let (mut out, mut back) = (BytesMut::new(), BytesMut::new());
     // The first messages have no type.
     loop {

@@ -10,8 +10,9 @@ use std::time::Duration;
 use sqlx::query_scalar;
 use tokio::sync::{mpsc, oneshot};
 
+use super::again;
 use super::connect::Pool;
-use super::error::meaning;
+use super::error::{is_transient, meaning};
 use super::unit::{self, WRITE};
 use crate::memory::{Judgement, SubjectId};
 use crate::store::deadline::Deadline;
@@ -73,9 +74,9 @@ async fn run(pool: Pool, key: Arc<DigestKey>, mut orders: mpsc::Receiver<Order>)
         }
         let (sealed, answers): (Vec<_>, Vec<_>) = waiting.into_iter().unzip();
         let rows = Rows::of(&sealed, key.id());
-        let appended = match tokio::time::timeout(PATIENCE, append(&pool, rows)).await {
-            Ok(appended) => appended.map_err(meaning),
-            Err(late) => Err(Error::Unavailable(Box::new(late))),
+        let appended = match tokio::time::timeout(PATIENCE, append(&pool, Arc::new(rows))).await {
+            Ok(appended) => appended,
+            Err(late) => Err(Error::Unavailable(Box::new(late)).into()),
         };
         tell(appended, sealed, answers, checks);
     }
@@ -86,7 +87,7 @@ async fn run(pool: Pool, key: Arc<DigestKey>, mut orders: mpsc::Receiver<Order>)
 
 /// An answer that nobody waits for any more is dropped: the caller has gone, the decision stands.
 fn tell(
-    appended: Result<Vec<i32>, Error>,
+    appended: Result<Vec<i32>, CommitError>,
     sealed: Vec<Sealed>,
     answers: Vec<oneshot::Sender<Result<Recorded<Judgement>, CommitError>>>,
     checks: Vec<oneshot::Sender<Result<(), Error>>>,
@@ -106,7 +107,16 @@ fn tell(
                 let _ = check.send(Ok(()));
             }
         }
-        Err(error) => {
+        Err(CommitError::Contended) => {
+            for answer in answers {
+                let _ = answer.send(Err(CommitError::Contended));
+            }
+            // The database answers.
+            for check in checks {
+                let _ = check.send(Ok(()));
+            }
+        }
+        Err(CommitError::Store(error)) => {
             tracing::error!(error = &error as &dyn std::error::Error, "a group of decisions was not recorded");
             let corrupt = matches!(error, Error::Corrupt(_));
             let error = Arc::new(error);
@@ -170,7 +180,24 @@ impl Rows {
 }
 
 /// Appends the decisions that still stand; answers their numbers, in order.
-async fn append(pool: &Pool, rows: Rows) -> Result<Vec<i32>, Fault> {
+async fn append(pool: &Pool, rows: Arc<Rows>) -> Result<Vec<i32>, CommitError> {
+    let mut attempt = 0;
+    loop {
+        match append_once(pool, Arc::clone(&rows)).await {
+            Ok(appended) => return Ok(appended),
+            Err(fault) if again::is_worth_it(&fault, attempt) => again::pause(attempt).await,
+            Err(fault) => return Err(group_refusal(fault)),
+        }
+        attempt += 1;
+    }
+}
+
+/// Each of the group may be judged again where the database has undone it for another's sake.
+fn group_refusal(fault: Fault) -> CommitError {
+    if is_transient(&fault) { CommitError::Contended } else { meaning(fault).into() }
+}
+
+async fn append_once(pool: &Pool, rows: Arc<Rows>) -> Result<Vec<i32>, Fault> {
     const SQL: &str = "\
         WITH decided AS MATERIALIZED (
             SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], \
@@ -193,20 +220,20 @@ async fn append(pool: &Pool, rows: Rows) -> Result<Vec<i32>, Fault> {
     unit::run(pool, WRITE, None, move |connection| {
         Box::pin(async move {
             Ok(query_scalar(SQL)
-                .bind(rows.number)
-                .bind(rows.tenant)
-                .bind(rows.owner)
-                .bind(rows.decide_time)
-                .bind(rows.decision_id)
-                .bind(rows.method)
-                .bind(rows.outcome)
-                .bind(rows.body)
-                .bind(rows.key_id)
-                .bind(rows.of)
-                .bind(rows.scope_owner)
-                .bind(rows.project)
-                .bind(rows.task)
-                .bind(rows.revision)
+                .bind(&rows.number)
+                .bind(&rows.tenant)
+                .bind(&rows.owner)
+                .bind(&rows.decide_time)
+                .bind(&rows.decision_id)
+                .bind(&rows.method)
+                .bind(&rows.outcome)
+                .bind(&rows.body)
+                .bind(&rows.key_id)
+                .bind(&rows.of)
+                .bind(&rows.scope_owner)
+                .bind(&rows.project)
+                .bind(&rows.task)
+                .bind(&rows.revision)
                 .fetch_all(connection)
                 .await?)
         })
