@@ -124,7 +124,8 @@ impl Layer {
 mod tests {
     use super::*;
 
-    fn text(value: &str) -> Option<String> {
+    #[expect(clippy::unnecessary_wraps, reason = "as the fields of a layer are")]
+    fn some(value: &str) -> Option<String> {
         Some(value.to_owned())
     }
 
@@ -137,9 +138,9 @@ mod tests {
     #[test]
     fn a_postgresql_database_has_a_digest_key_and_may_name_each_role() {
         let (database, faults) = read(&Layer {
-            database: text("postgresql://db/gate"),
-            digest_key: text("key"),
-            feeder_database: text("postgres://feeds@replica:6432/gate"),
+            database: some("postgresql://db/gate"),
+            digest_key: some("key"),
+            feeder_database: some("postgres://feeds@replica:6432/gate"),
             database_connections: Some(3),
             transaction_pooler: Some(true),
             ..Layer::default()
@@ -154,8 +155,8 @@ mod tests {
     #[test]
     fn every_fault_of_it_is_named_and_no_address_repeated() {
         let (_, faults) = read(&Layer {
-            database: text("postgres://me:hunter2@db/gate"),
-            worker_database: text("postgres://me:hunter2@db:port/gate"),
+            database: some("postgres://me:hunter2@db/gate"),
+            worker_database: some("postgres://me:hunter2@db:port/gate"),
             database_connections: Some(0),
             ..Layer::default()
         });
@@ -168,10 +169,10 @@ mod tests {
 
     #[test]
     fn a_file_has_nothing_of_postgresql() {
-        let layer = Layer { digest_key: text("key"), transaction_pooler: Some(false), ..Layer::default() };
+        let layer = Layer { digest_key: some("key"), transaction_pooler: Some(false), ..Layer::default() };
         let (_, faults) = read(&layer);
         assert_eq!(faults.len(), 2, "{faults:?}");
-        assert!(read(&Layer { database: text("mysql://db"), ..Layer::default() }).1.concat().contains("mysql://"));
-        assert!(read(&Layer { database: text(""), ..Layer::default() }).1.concat().contains("file"));
+        assert!(read(&Layer { database: some("mysql://db"), ..Layer::default() }).1.concat().contains("mysql://"));
+        assert!(read(&Layer { database: some(""), ..Layer::default() }).1.concat().contains("file"));
     }
 }

@@ -115,3 +115,12 @@ pub struct Change {
     /// The outcome to keep. A record that is there already makes the change `Contended`.
     pub replay: Option<(ReplayKey, ReplayRecord)>,
 }
+
+impl Change {
+    /// Whether it is the decision of a read: it writes nothing, and relies on revisions alone.
+    pub(super) fn is_read(&self) -> bool {
+        self.writes.is_empty()
+            && self.replay.is_none()
+            && self.expect.iter().all(|expect| matches!(expect, Expect::Revision(_)))
+    }
+}

@@ -149,7 +149,12 @@ pub(crate) const LAYERS: &[Layer] = &[
         ],
         no_std: OUTER,
     },
-    Layer { name: "config", knows: &["telemetry"], crates: &["clap", "serde", "thiserror", "toml"], no_std: &[] },
+    Layer {
+        name: "config",
+        knows: &["store::PostgresOptions", "telemetry"],
+        crates: &["clap", "serde", "thiserror", "toml"],
+        no_std: &[],
+    },
     Layer {
         name: "telemetry",
         knows: &[],

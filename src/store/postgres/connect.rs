@@ -1,11 +1,12 @@
 //! How the database is reached: a pool for each role.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgSslMode};
 
 use crate::store::OpenError;
 
@@ -85,6 +86,22 @@ impl PostgresOptions {
             parse(each)?;
         }
         Ok(options)
+    }
+}
+
+impl PostgresOptions {
+    /// A role logs in to another host without the certificate of that being checked.
+    pub(super) fn may_be_read_on_the_way(&self) -> bool {
+        [&self.app, &self.ledger, &self.feeder, &self.worker].into_iter().any(|address| {
+            parse(address).is_ok_and(|options| {
+                let checked = matches!(options.get_ssl_mode(), PgSslMode::VerifyCa | PgSslMode::VerifyFull);
+                let host = options.get_host();
+                let loopback =
+                    host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+                let here = loopback || host == "localhost" || host.starts_with('/') || options.get_socket().is_some();
+                !checked && !here
+            })
+        })
     }
 }
 
@@ -203,6 +220,20 @@ mod tests {
         assert_eq!(users("postgres://db.internal/gate"), roles);
         assert_eq!(users("postgres://:secret@db.internal:5433/gate?sslmode=require"), roles);
         assert_eq!(users("postgres://me:se%40cret@db.internal/gate"), ["me", LEDGER, FEEDER, WORKER]);
+    }
+
+    #[test]
+    fn who_is_on_another_host_has_to_prove_who_it_is() {
+        for (address, open) in [
+            ("postgres://db.internal/gate", true),
+            ("postgres://db.internal/gate?sslmode=require", true),
+            ("postgres://db.internal/gate?sslmode=verify-full", false),
+            ("postgres://127.0.0.1/gate", false),
+            ("postgres://[::1]/gate", false),
+            ("postgres://localhost/gate", false),
+        ] {
+            assert_eq!(PostgresOptions::new(address, "key").unwrap().may_be_read_on_the_way(), open, "{address}");
+        }
     }
 
     #[test]

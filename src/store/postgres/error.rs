@@ -1,5 +1,7 @@
 //! What PostgreSQL's answers mean.
 
+use std::borrow::Cow;
+
 use sqlx::error::DatabaseError;
 
 use crate::store::fault::Fault;
@@ -9,6 +11,8 @@ const SERIALIZATION_FAILURE: &str = "40001";
 const DEADLOCK_DETECTED: &str = "40P01";
 pub(super) const QUERY_CANCELED: &str = "57014";
 const UNIQUE_VIOLATION: &str = "23505";
+/// The class of states in which a role is not let in.
+pub(super) const INVALID_AUTHORIZATION: &str = "28";
 pub(super) const INSUFFICIENT_PRIVILEGE: &str = "42501";
 pub(super) const UNDEFINED_TABLE: &str = "42P01";
 
@@ -34,7 +38,7 @@ pub(super) fn state(fault: &Fault) -> Option<String> {
 }
 
 fn code(error: &dyn DatabaseError) -> Option<String> {
-    error.code().map(|code| code.into_owned())
+    error.code().map(Cow::into_owned)
 }
 
 /// The database has undone the transaction so that another could go on: the same again may succeed.

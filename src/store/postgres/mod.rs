@@ -141,6 +141,13 @@ impl Postgres {
             .await
             .map_err(|error| OpenError::Database(Box::new(error)))??;
         let pools = Pools::new(&options)?;
+        if options.may_be_read_on_the_way() {
+            tracing::warn!(
+                database = %options,
+                "the database is on another host, and nothing says that it has to prove who it is: add \
+                 `?sslmode=verify-full&sslrootcert=FILE` to its address"
+            );
+        }
         let key = Arc::new(key);
         let verified = Arc::new(AtomicBool::new(false));
         match verify::all(&pools, key.id(), &options.digest_key).await {
@@ -279,14 +286,14 @@ impl Store for Postgres {
 
     async fn commit(&self, change: Change) -> Result<Recorded<Judgement>, CommitError> {
         sound::check(&change).map_err(meaning)?;
-        if !recorder::takes(&change) {
+        if !change.is_read() {
             let mut recorded = self.commit_all(vec![change]).await?;
             return recorded.pop().ok_or_else(|| meaning(Fault::Stored("change")).into());
         }
         self.ready()?;
         let (answer, answered) = oneshot::channel();
         let deadline = Deadline::current();
-        let order = Order::Record { sealed: ledger::seal(change, &self.key), deadline, answer };
+        let order = Order::Record { sealed: Box::new(ledger::seal(change, &self.key)), deadline, answer };
         in_time(deadline, self.decisions.send(order)).await?.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?
     }

@@ -69,7 +69,8 @@ pub(super) async fn make(connection: &mut PgConnection, now: Time) -> Result<u64
 pub(super) async fn ahead(connection: &mut PgConnection, now: Time) -> Result<i64, Fault> {
     let existing = existing(connection).await?;
     let this = week(now);
-    Ok((this + 1..).take_while(|week| existing.contains(week)).count().try_into().unwrap_or(i64::MAX))
+    let ahead = existing.into_iter().filter(|week| *week > this).zip(this + 1..);
+    Ok(ahead.take_while(|(week, expected)| week == expected).map(|_| 1).sum())
 }
 
 /// What a partition holds; `None`: the default one.

@@ -19,7 +19,7 @@ use crate::store::deadline::Deadline;
 use crate::store::digest::DigestKey;
 use crate::store::fault::Fault;
 use crate::store::ledger::{self, Sealed};
-use crate::store::{Change, CommitError, Error, Expect, Recorded};
+use crate::store::{CommitError, Error, Expect, Recorded};
 
 /// The most decisions of one group.
 const GROUP: usize = 512;
@@ -31,20 +31,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What the recorder is asked to do.
 pub(super) enum Order {
     Record {
-        sealed: Sealed,
+        sealed: Box<Sealed>,
         /// Not to be recorded after that.
         deadline: Option<Deadline>,
         answer: oneshot::Sender<Result<Recorded<Judgement>, CommitError>>,
     },
     Check(oneshot::Sender<Result<(), Error>>),
     Close(oneshot::Sender<()>),
-}
-
-/// Whether a change is a decision of a read: it writes nothing, and relies on revisions alone.
-pub(super) fn takes(change: &Change) -> bool {
-    change.writes.is_empty()
-        && change.replay.is_none()
-        && change.expect.iter().all(|expect| matches!(expect, Expect::Revision(_)))
 }
 
 /// Starts the recorder. It ends when it is told to close or when nobody can order any more.
@@ -64,7 +57,7 @@ async fn run(pool: Pool, key: Arc<DigestKey>, mut orders: mpsc::Receiver<Order>)
                 Order::Record { deadline: Some(deadline), answer, .. } if deadline.is_over() => {
                     let _ = answer.send(Err(Error::OutOfTime.into()));
                 }
-                Order::Record { sealed, answer, .. } => waiting.push((sealed, answer)),
+                Order::Record { sealed, answer, .. } => waiting.push((*sealed, answer)),
                 Order::Check(answer) => checks.push(answer),
                 Order::Close(closer) => {
                     closers.push(closer);

@@ -73,9 +73,9 @@ pub(super) async fn run(pool: Pool, holder: Uuid, verified: Arc<AtomicBool>) {
 
 /// Takes the lease and numbers what waits; how long to rest then.
 async fn turn(pool: &Pool, holder: Uuid) -> Result<Duration, Fault> {
-    let taken =
+    let lease =
         unit::run(pool, WRITE, None, move |connection| Box::pin(lease::take(connection, LEASE, holder))).await?;
-    let Some(token) = taken else { return Ok(LONG_REST) };
+    let Some(token) = lease else { return Ok(LONG_REST) };
     let numbered = unit::run(pool, WRITE, None, move |connection| Box::pin(number(connection, token))).await?;
     Ok(if numbered == 0 { REST } else { Duration::ZERO })
 }

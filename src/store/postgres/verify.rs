@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sqlx::{PgConnection, query, query_as, query_scalar};
 
 use super::connect::{Pool, Pools};
-use super::error::{INSUFFICIENT_PRIVILEGE, meaning, state};
+use super::error::{INSUFFICIENT_PRIVILEGE, INVALID_AUTHORIZATION, meaning, state};
 use super::unit::{self, READ, WRITE, Work};
 use super::{partitions, queries, schema};
 use crate::memory::Time;
@@ -43,8 +43,10 @@ impl From<Verdict> for OpenError {
 }
 
 impl From<Fault> for Verdict {
+    /// Who is not let in will not be by waiting.
     fn from(fault: Fault) -> Self {
-        Self::NotYet(fault.into())
+        let refused = state(&fault).is_some_and(|state| state.starts_with(INVALID_AUTHORIZATION));
+        if refused { Self::Unfit(fault.into()) } else { Self::NotYet(fault.into()) }
     }
 }
 
@@ -236,6 +238,7 @@ pub(super) async fn still(pools: &Pools) -> Result<(), Error> {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the clock of this host is what is looked at, not the time to judge by")]
 fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

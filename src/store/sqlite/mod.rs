@@ -3,11 +3,13 @@
 //! A few connections read, each unit of work in one deferred transaction; one task writes. Reads run in tasks of their
 //! own, so that a call that is dropped half-way leaves no connection inside a transaction.
 
+mod decisions;
 mod error;
 mod every;
 mod files;
 mod inspect;
 mod open;
+mod revisions;
 mod tidy;
 mod writer;
 

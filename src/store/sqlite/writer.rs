@@ -1,9 +1,9 @@
 //! The writer: one task that owns the one connection that writes.
 //!
-//! It takes all orders that wait, applies each in a savepoint of its own, commits once, and answers only then. What is
-//! to be erased goes after them in a transaction of its own, so that no caller waits for it or fails with it, and so
-//! does the trial of whether it can still commit. What is out of time before its turn is not applied: the wait for
-//! another process's lock lies before that.
+//! It takes all orders that wait, applies each in a savepoint of its own, and after them the decisions of reads
+//! together; commits once, and answers only then. What is to be erased goes after them in a transaction of its own, so
+//! that no caller waits for it or fails with it, and so does the trial of whether it can still commit. What is out of
+//! time before its turn is not applied: the wait for another process's lock lies before that.
 //!
 //! Invariant: nothing is acknowledged that went to a file which is not the database any more.
 //!
@@ -23,13 +23,14 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::error::{Blame, blame, is_busy, meaning};
 use super::files::InPlace;
-use super::{queries, tidy};
+use super::revisions::Revisions;
+use super::{decisions, queries, tidy};
 use crate::memory::{Judgement, PolicyVersion, Time};
 use crate::store::deadline::Deadline;
 use crate::store::digest::DigestKey;
 use crate::store::fault::{Fault, Stop};
 use crate::store::ledger::Sealed;
-use crate::store::{CommitError, Error, Recorded};
+use crate::store::{CommitError, Error, Expect, Recorded};
 
 /// The most orders of one group.
 const GROUP: usize = 512;
@@ -94,6 +95,7 @@ struct Writer {
     in_place: InPlace,
     key: Arc<DigestKey>,
     counts: Arc<Counts>,
+    revisions: Revisions,
     /// A group has failed since the store was last asked whether it answers.
     failed: bool,
 }
@@ -102,7 +104,7 @@ struct Writer {
 pub(super) fn start(start: Start, key: Arc<DigestKey>, counts: Arc<Counts>) -> mpsc::Sender<Order> {
     let (sender, orders) = mpsc::channel(QUEUE);
     let Start { connection, connect, lock, in_place } = start;
-    let writer = Writer { connection, connect, in_place, key, counts, failed: false };
+    let writer = Writer { connection, connect, in_place, key, counts, revisions: Revisions::default(), failed: false };
     tokio::spawn(writer.run(orders, lock));
     sender
 }
@@ -136,6 +138,27 @@ impl Applied {
             Self::Erased(_, answer) => drop(answer.send(Err(why))),
         }
     }
+}
+
+/// Decisions of reads, which write nothing else.
+struct Read {
+    changes: Vec<Sealed>,
+    deadline: Option<Deadline>,
+    answer: Answer<Recordeds, CommitError>,
+}
+
+/// The reads among the orders, and the other orders.
+fn parted(orders: Vec<Order>) -> (Vec<Read>, impl Iterator<Item = Order>) {
+    let (mut reads, mut others) = (Vec::new(), Vec::new());
+    for order in orders {
+        match order {
+            Order::Commit { changes, deadline, answer } if changes.iter().all(|one| one.change.is_read()) => {
+                reads.push(Read { changes, deadline, answer });
+            }
+            order => others.push(order),
+        }
+    }
+    (reads, others.into_iter())
 }
 
 impl Writer {
@@ -197,8 +220,8 @@ impl Writer {
 
     async fn commit(&mut self, orders: Vec<Order>) {
         let mut applied = Vec::with_capacity(orders.len());
-        let mut orders = orders.into_iter();
-        let result = self.transaction(&mut orders, &mut applied).await;
+        let (mut reads, mut orders) = parted(orders);
+        let result = self.transaction(&mut orders, &mut reads, &mut applied).await;
         match result {
             Ok(()) => {
                 self.counts.groups.fetch_add(1, Ordering::Relaxed);
@@ -214,6 +237,7 @@ impl Writer {
                 let _ = query("ROLLBACK").execute(&mut self.connection).await;
                 tracing::error!(error = &fault as &dyn std::error::Error, "a group of changes was not committed");
                 self.failed = true;
+                self.revisions.forget_all();
                 let fault = Arc::new(meaning(fault));
                 let rest = orders.filter_map(|order| match order {
                     Order::Commit { changes, answer, .. } => Some(Applied::Changes(changes, answer)),
@@ -221,17 +245,20 @@ impl Writer {
                     Order::Erase { answer, .. } => Some(Applied::Erased(0, answer)),
                     Order::Check(_) | Order::Close(_) => None,
                 });
-                for one in applied.into_iter().chain(rest) {
+                let reads = reads.into_iter().map(|read| Applied::Changes(read.changes, read.answer));
+                for one in applied.into_iter().chain(rest).chain(reads) {
                     one.failed(Error::Unavailable(Box::new(GroupFailed(Arc::clone(&fault)))));
                 }
             }
         }
     }
 
-    /// Applies orders until one fails; what has been applied or refused by then is in `applied`, the failed one too.
+    /// Applies orders until one fails, and the decisions of reads after them; what has been applied or refused by then
+    /// is in `applied`, the failed one too.
     async fn transaction(
         &mut self,
         orders: &mut impl Iterator<Item = Order>,
+        reads: &mut Vec<Read>,
         applied: &mut Vec<Applied>,
     ) -> Result<(), Fault> {
         self.begin().await?;
@@ -262,7 +289,50 @@ impl Writer {
                 Order::Check(_) | Order::Close(_) => {}
             }
         }
+        self.record(reads, applied).await?;
         self.end().await
+    }
+
+    /// Appends the decisions of reads that still stand, together.
+    async fn record(&mut self, reads: &mut Vec<Read>, applied: &mut Vec<Applied>) -> Result<(), Fault> {
+        let mut standing = Vec::with_capacity(reads.len());
+        let mut outcome = Ok(());
+        for read in reads.drain(..) {
+            if read.deadline.is_some_and(Deadline::is_over) {
+                applied.push(Applied::Refused(Error::OutOfTime.into(), read.answer));
+                continue;
+            }
+            if outcome.is_ok() {
+                match self.stands(&read.changes).await {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        applied.push(Applied::Refused(CommitError::Contended, read.answer));
+                        continue;
+                    }
+                    Err(fault) => outcome = Err(fault),
+                }
+            }
+            standing.push(read);
+        }
+        let rows: Vec<&Sealed> = standing.iter().flat_map(|read| &read.changes).collect();
+        if outcome.is_ok() {
+            outcome = decisions::append(&mut self.connection, &self.key, &rows).await;
+        }
+        applied.extend(standing.into_iter().map(|read| Applied::Changes(read.changes, read.answer)));
+        outcome
+    }
+
+    async fn stands(&mut self, changes: &[Sealed]) -> Result<bool, Fault> {
+        for Sealed { change, .. } in changes {
+            for expect in &change.expect {
+                if let Expect::Revision(scope) = expect
+                    && !self.revisions.stands(&mut self.connection, &change.tenant, scope).await?
+                {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     async fn erase(&mut self, what: Erase, limit: u32) -> Result<u64, Fault> {
@@ -300,6 +370,7 @@ impl Writer {
         query("SAVEPOINT change").execute(&mut self.connection).await?;
         let mut refusal = None;
         for Sealed { change, body } in changes {
+            self.revisions.forget(change);
             refusal = match queries::apply(&mut self.connection, &self.key, change, body).await {
                 Ok(()) => continue,
                 Err(Stop::Contended) => Some(CommitError::Contended),
