@@ -168,7 +168,8 @@ impl Caller<'_> {
             0 | 1 => self.view(dice, ids).await,
             2 => {
                 let values = store.values(reach, &memories).await?;
-                values.iter().for_each(|(_, value)| assert!(self.text_is_mine(value), "{reach:?} got {value:?}"));
+                let foreign = values.iter().find(|(_, value)| !self.text_is_mine(value));
+                assert!(foreign.is_none(), "{reach:?} got {foreign:?}");
                 Ok(())
             }
             3 => {

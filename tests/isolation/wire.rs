@@ -189,7 +189,9 @@ fn written(kind: u8, parts: &[&[u8]]) -> BytesMut {
     let mut message = BytesMut::new();
     message.put_u8(kind);
     message.put_u32(u32::try_from(length + 4).unwrap());
-    parts.iter().for_each(|part| message.put_slice(part));
+    for part in parts {
+        message.put_slice(part);
+    }
     message
 }
 
@@ -212,15 +214,11 @@ impl Shared {
             self.arrived.add_permits(1);
             self.leave.acquire().await.unwrap().forget();
         }
-        match (self.rewrite)(sql) {
-            Some(other) => {
-                self.rewritten.lock().unwrap().insert(sql.to_owned());
-                written(message[0], &[name, other.as_bytes(), rest])
-            }
-            None => {
-                self.seen.lock().unwrap().push(sql.to_owned());
-                message
-            }
+        if let Some(other) = (self.rewrite)(sql) {
+            self.rewritten.lock().unwrap().insert(sql.to_owned());
+            return written(message[0], &[name, other.as_bytes(), rest]);
         }
+        self.seen.lock().unwrap().push(sql.to_owned());
+        message
     }
 }
