@@ -10,6 +10,7 @@ mod backdoor;
 #[expect(dead_code, reason = "what only the promises look at")]
 #[path = "../contract/behind.rs"]
 mod behind;
+mod caller;
 mod catalog;
 mod contention;
 #[expect(dead_code, reason = "what only the promises need")]

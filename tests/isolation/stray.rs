@@ -6,9 +6,9 @@ use recall_gate::memory::{Level, TenantId};
 use recall_gate::store::{CommitError, Deadline, Error, PostgresOptions, Range, Reach, Store, ViewRequest, Write};
 use tokio::time::{Instant, timeout};
 
+use crate::caller::Dice;
 use crate::fixture::{subject, uuid};
 use crate::ground::{APP, Ground, of_tenant, open};
-use crate::storm::Dice;
 use crate::wire::Wire;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
