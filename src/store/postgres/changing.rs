@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use aws_lc_rs::rand;
 use sqlx::{PgConnection, query, query_scalar};
 
+use super::again;
 use super::connect::Pool;
-use super::error::{is_transient, meaning, refusal};
+use super::error::{meaning, refusal};
 use super::queries;
 use super::unit::{self, Scope};
 use crate::memory::{Judgement, SubjectId, TenantId};
@@ -20,11 +19,6 @@ use crate::store::digest::DigestKey;
 use crate::store::fault::{Fault, Stop};
 use crate::store::ledger::Sealed;
 use crate::store::{Change, CommitError, Expect, Recorded};
-
-/// How often a transaction that the database has undone is tried.
-const ATTEMPTS: u32 = 4;
-/// The longest first pause before another try; each further one may be twice as long.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// Commits changes in their order, all or none.
 pub(super) async fn commit(
@@ -41,21 +35,12 @@ pub(super) async fn commit(
         match done.await {
             Ok(true) => break,
             Ok(false) => return Err(CommitError::Contended),
-            Err(fault) if is_transient(&fault) && attempt + 1 < ATTEMPTS => pause(attempt).await,
+            Err(fault) if again::is_worth_it(&fault, attempt) => again::pause(attempt).await,
             Err(fault) => return Err(refusal(fault)),
         }
     }
     let changes = Arc::into_inner(changes).ok_or_else(|| meaning(Fault::Stored("unit of work")))?;
     Ok(changes.into_iter().map(|one| Recorded::after_commit(one.change.judgement)).collect())
-}
-
-/// Waits for a random while, longer each time, so that those who met do not meet again.
-async fn pause(attempt: u32) {
-    let mut byte = [0];
-    // Without randomness the pause is the longest.
-    let part = rand::fill(&mut byte).map_or(u32::from(u8::MAX), |()| u32::from(byte[0]));
-    let longest = PAUSE.saturating_mul(2_u32.saturating_pow(attempt));
-    tokio::time::sleep(longest.saturating_mul(part) / u32::from(u8::MAX)).await;
 }
 
 /// Whether all of them hold; then they are written.

@@ -11,6 +11,7 @@
 //! - The feed's positions: under the lock of the lease that its sequencer holds (`sequencer`).
 
 mod administer;
+mod again;
 mod changing;
 mod connect;
 mod error;

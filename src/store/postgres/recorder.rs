@@ -10,6 +10,7 @@ use std::time::Duration;
 use sqlx::query_scalar;
 use tokio::sync::{mpsc, oneshot};
 
+use super::again;
 use super::connect::Pool;
 use super::error::{is_transient, meaning};
 use super::unit::{self, WRITE};
@@ -24,8 +25,6 @@ use crate::store::{CommitError, Error, Expect, Recorded};
 const GROUP: usize = 512;
 /// The most decisions that wait; whoever comes then waits to wait.
 const QUEUE: usize = 1024;
-/// How often a group that the database has undone is tried.
-const ATTEMPTS: u32 = 4;
 /// How long a group may take: a server that no longer answers must not hold up all calls.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -68,9 +67,9 @@ async fn run(pool: Pool, key: Arc<DigestKey>, mut orders: mpsc::Receiver<Order>)
         }
         let (sealed, answers): (Vec<_>, Vec<_>) = waiting.into_iter().unzip();
         let rows = Rows::of(&sealed, key.id());
-        let appended = match tokio::time::timeout(PATIENCE, append(&pool, rows)).await {
-            Ok(appended) => appended.map_err(meaning),
-            Err(late) => Err(Error::Unavailable(Box::new(late))),
+        let appended = match tokio::time::timeout(PATIENCE, append(&pool, Arc::new(rows))).await {
+            Ok(appended) => appended,
+            Err(late) => Err(Error::Unavailable(Box::new(late)).into()),
         };
         tell(appended, sealed, answers, checks);
     }
@@ -81,7 +80,7 @@ async fn run(pool: Pool, key: Arc<DigestKey>, mut orders: mpsc::Receiver<Order>)
 
 /// An answer that nobody waits for any more is dropped: the caller has gone, the decision stands.
 fn tell(
-    appended: Result<Vec<i32>, Error>,
+    appended: Result<Vec<i32>, CommitError>,
     sealed: Vec<Sealed>,
     answers: Vec<oneshot::Sender<Result<Recorded<Judgement>, CommitError>>>,
     checks: Vec<oneshot::Sender<Result<(), Error>>>,
@@ -101,7 +100,16 @@ fn tell(
                 let _ = check.send(Ok(()));
             }
         }
-        Err(error) => {
+        Err(CommitError::Contended) => {
+            for answer in answers {
+                let _ = answer.send(Err(CommitError::Contended));
+            }
+            // The database answers.
+            for check in checks {
+                let _ = check.send(Ok(()));
+            }
+        }
+        Err(CommitError::Store(error)) => {
             tracing::error!(error = &error as &dyn std::error::Error, "a group of decisions was not recorded");
             let corrupt = matches!(error, Error::Corrupt(_));
             let error = Arc::new(error);
@@ -165,15 +173,21 @@ impl Rows {
 }
 
 /// Appends the decisions that still stand; answers their numbers, in order.
-async fn append(pool: &Pool, rows: Rows) -> Result<Vec<i32>, Fault> {
-    let rows = Arc::new(rows);
-    let mut attempt = 1;
+async fn append(pool: &Pool, rows: Arc<Rows>) -> Result<Vec<i32>, CommitError> {
+    let mut attempt = 0;
     loop {
         match append_once(pool, Arc::clone(&rows)).await {
-            Err(fault) if is_transient(&fault) && attempt < ATTEMPTS => attempt += 1,
-            done => return done,
+            Ok(appended) => return Ok(appended),
+            Err(fault) if again::is_worth_it(&fault, attempt) => again::pause(attempt).await,
+            Err(fault) => return Err(group_refusal(fault)),
         }
+        attempt += 1;
     }
+}
+
+/// Each of the group may be judged again where the database has undone it for another's sake.
+fn group_refusal(fault: Fault) -> CommitError {
+    if is_transient(&fault) { CommitError::Contended } else { meaning(fault).into() }
 }
 
 async fn append_once(pool: &Pool, rows: Arc<Rows>) -> Result<Vec<i32>, Fault> {

@@ -12,10 +12,26 @@ use crate::memory::TenantId;
 use crate::store::deadline::Deadline;
 use crate::store::fault::Fault;
 
+/// How a transaction begins.
+///
+/// Behind a pooler it first forgets what was prepared on its connection of the server: a unit that failed may have left
+/// a name there, and whoever came next could not use it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Begin {
+    direct: &'static str,
+    pooled: &'static str,
+}
+
 /// For reads: one snapshot for all statements.
-pub(super) const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+pub(super) const READ: Begin = Begin {
+    direct: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    pooled: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; DEALLOCATE ALL",
+};
 /// For writes: each statement sees what was committed before it began.
-pub(super) const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+pub(super) const WRITE: Begin = Begin {
+    direct: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    pooled: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; DEALLOCATE ALL",
+};
 
 /// The longest timeout that the database takes: 24 days.
 const MOST_MILLIS: u128 = (1 << 31) - 1;
@@ -49,7 +65,8 @@ impl Scope {
 /// Lets no statement of the transaction run for longer than there is time.
 async fn limit(connection: &mut PgConnection, deadline: Deadline) -> Result<(), Fault> {
     let left = deadline.left().ok_or(Fault::OutOfTime)?;
-    let millis = left.as_millis().clamp(1, MOST_MILLIS);
+    // The next whole one: who is stopped before the deadline was not late.
+    let millis = (left.as_millis() + 1).min(MOST_MILLIS);
     query("SELECT set_config('statement_timeout', $1, true)").bind(millis.to_string()).execute(connection).await?;
     Ok(())
 }
@@ -61,7 +78,7 @@ async fn limit(connection: &mut PgConnection, deadline: Deadline) -> Result<(), 
 /// no longer than that for a connection, and by the database for each statement.
 pub(super) async fn run<T: Send + 'static>(
     pool: &Pool,
-    begin: &'static str,
+    begin: Begin,
     scope: Option<Scope>,
     work: impl for<'c> FnOnce(&'c mut PgConnection) -> Work<'c, T> + Send + 'static,
 ) -> Result<T, Fault> {
@@ -73,6 +90,7 @@ pub(super) async fn run<T: Send + 'static>(
     let mut connection = connection.map_err(|_| Fault::OutOfTime)??;
     let transaction_pooler = pool.transaction_pooler;
     let unit = tokio::spawn(async move {
+        let begin = if transaction_pooler { begin.pooled } else { begin.direct };
         let mut transaction = connection.begin_with(begin).await?;
         let done = async {
             if let Some(deadline) = deadline {
@@ -82,13 +100,13 @@ pub(super) async fn run<T: Send + 'static>(
                 scope.set(&mut transaction).await?;
             }
             work(&mut transaction).await
-        }
-        .await;
+        };
+        let mut done = done.await;
         if transaction_pooler {
             // The next transaction may have another connection of the server, where the names of prepared statements
-            // mean nothing, or something else; and whoever has this one next may want the same names. A transaction
-            // that has failed lets go of them, too.
-            transaction.clear_cached_statements().await?;
+            // mean nothing, or something else.
+            let cleared = transaction.clear_cached_statements().await;
+            done = done.and_then(|done| cleared.map(|()| done).map_err(Fault::from));
         }
         match done {
             Ok(done) => {

@@ -100,6 +100,12 @@ async fn role(connection: &mut PgConnection, name: &'static str) -> Result<Vec<S
                         WHERE role.name = 'public' OR pg_has_role(current_user, role.name, 'MEMBER')) \
                         AND (held NOT LIKE '%rg.tenant%' OR held LIKE '% OR %' \
                         OR (attname = 'owner' AND held NOT LIKE '%rg.subject%')) ORDER BY 1";
+    const BLIND: &str = "SELECT CAST(relname AS text) FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid \
+                         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition \
+                         AND attname = 'tenant' AND has_table_privilege(current_user, pg_class.oid, 'SELECT') \
+                         AND NOT EXISTS (SELECT FROM pg_policies CROSS JOIN unnest(roles) AS role (name) \
+                         WHERE schemaname = 'public' AND tablename = relname \
+                         AND (role.name = 'public' OR pg_has_role(current_user, role.name, 'MEMBER'))) ORDER BY 1";
     const READABLE: &str = "SELECT DISTINCT relname || '.' || attname FROM pg_attribute \
                             JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'public'::regnamespace \
                             AND relkind IN ('r', 'p') AND attname = ANY($1) \
@@ -129,6 +135,9 @@ async fn role(connection: &mut PgConnection, name: &'static str) -> Result<Vec<S
         for policy in strings(connection, WIDE).await? {
             faults
                 .push(format!("the policy `{policy}` shows the {name} role `{user}` more than one tenant or subject"));
+        }
+        for table in strings(connection, BLIND).await? {
+            faults.push(format!("no policy lets the {name} role `{user}` see its rows of the table `{table}`"));
         }
     } else {
         let columns = TEXT.map(str::to_owned).to_vec();
