@@ -219,6 +219,7 @@ impl Caller<'_> {
             ids,
             all: dice.one_in(2),
             search,
+            whole: None,
             now: at(0),
         };
         let view = self.store.view(&request).await?;
