@@ -43,14 +43,24 @@ use report::{Loaded, Report, Run};
 use service::Process;
 use wire::Wire;
 
+use super::signals::Signals;
 use super::{Failure, policy};
 
 /// Memories that are there to be corrected and deleted before calls do so.
 const STOCK: u32 = 100;
 
 impl Bench {
-    pub(super) async fn run(mut self, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+    /// A signal ends it, and what it has started, and removes its folder.
+    pub(super) async fn run(self, out: &mut (impl Write + Send)) -> Result<(), Failure> {
         self.check()?;
+        let mut signals = Signals::install().map_err(|error| Failure::because("signals cannot be received", &error))?;
+        tokio::select! {
+            outcome = self.bench(out) => outcome,
+            signal = signals.next() => Err(Failure::failed(format!("ended by {signal}; nothing was measured"))),
+        }
+    }
+
+    async fn bench(mut self, out: &mut (impl Write + Send)) -> Result<(), Failure> {
         let ready = std::mem::take(&mut self.place).prepare()?;
         let mut report = Report {
             version: env!("CARGO_PKG_VERSION"),
