@@ -48,7 +48,7 @@ impl Stage {
     fn terms(&self) -> Terms<'_> {
         Terms {
             policy: &self.policy,
-            purpose: &self.policy.purposes[&self.purpose],
+            purpose: self.policy.purposes.get(&self.purpose).expect("a purpose"),
             context: Some(&self.context),
             min_confidence: None,
             viewpoint: Viewpoint {

@@ -52,16 +52,12 @@ impl Process {
             BufReader::new(out).read_line(&mut line).map_err(failed)?;
         }
         let mut process = Self { child, address: String::new() };
-        match line.trim_end().strip_prefix("listening on ") {
-            Some(address) => {
-                address.clone_into(&mut process.address);
-                Ok(process)
-            }
-            None => {
-                let said = std::fs::read_to_string(log).unwrap_or_default();
-                Err(Failure::failed(format!("`{name}` did not start: {}", said.trim_end())))
-            }
-        }
+        let Some(address) = line.trim_end().strip_prefix("listening on ") else {
+            let said = std::fs::read_to_string(log).unwrap_or_default();
+            return Err(Failure::failed(format!("`{name}` did not start: {}", said.trim_end())));
+        };
+        address.clone_into(&mut process.address);
+        Ok(process)
     }
 
     pub(super) fn id(&self) -> u32 {
