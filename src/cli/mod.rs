@@ -1,6 +1,7 @@
 //! The command line. Answers go to standard output, errors and logs to standard error.
 
 mod administer;
+mod bench;
 mod demo;
 mod failure;
 mod fit;
@@ -59,6 +60,14 @@ enum Command {
     Ledger(ledger::LedgerCommand),
     /// Ask a running service whether it is serving.
     Health(health::Health),
+    /// Measure how much the service does here, and how fast.
+    ///
+    /// Starts it on a port of its own, or aims at one that runs; loads memories, calls it, and tells how many calls were
+    /// answered, how long they took, and what the service used. Names who was the limit: the service, or the caller.
+    Bench(Box<bench::Bench>),
+    /// The server that `bench --baseline echo` compares with.
+    #[command(hide = true)]
+    BenchEcho(bench::BenchEcho),
 }
 
 /// Where the settings file is.
@@ -100,6 +109,8 @@ async fn run(command: Command, out: &mut (impl Write + Send), err: &mut (impl Wr
         Command::Policy(policy) => policy.run(out).await,
         Command::Ledger(ledger) => ledger.run(out).await,
         Command::Health(health) => health.run(out).await,
+        Command::Bench(bench) => bench.run(out).await,
+        Command::BenchEcho(echo) => echo.run(out).await,
     }
 }
 

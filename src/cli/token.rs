@@ -104,15 +104,16 @@ impl Token {
     }
 }
 
-struct Signer {
-    key: SigningKey,
-    kid: String,
-    issuer: String,
-    audience: String,
+/// A key that signs credentials, and in whose name.
+pub(super) struct Signer {
+    pub(super) key: SigningKey,
+    pub(super) kid: String,
+    pub(super) issuer: String,
+    pub(super) audience: String,
 }
 
 impl Signer {
-    fn configured(key: &str, issuer: String, audience: String) -> Result<Self, Failure> {
+    pub(super) fn configured(key: &str, issuer: String, audience: String) -> Result<Self, Failure> {
         let named = key.split_once('=').filter(|(kid, file)| !kid.is_empty() && !file.is_empty());
         let (kid, file) = named.ok_or_else(|| Failure::Usage(vec![format!("`--key` must be `KID=FILE`: `{key}`")]))?;
         let key = SigningKey::read(Path::new(file)).map_err(|error| Failure::because("key", &error))?;

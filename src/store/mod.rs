@@ -13,6 +13,8 @@ mod digest;
 mod fault;
 mod key_file;
 mod ledger;
+#[doc(hidden)]
+pub mod measuring;
 mod open;
 mod postgres;
 mod read;

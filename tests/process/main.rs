@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod bench;
 mod callers;
 mod canaries;
 mod collector;
