@@ -117,7 +117,7 @@ async fn i03_i04_fifty_writers_at_two_replicas_leave_one_current_version_and_los
     }
     let current = format!("value {}", written[WRITERS - 1].1);
     for caller in &mut callers {
-        assert_eq!(recalled(caller).await, [current.clone()]);
+        assert_eq!(recalled(caller).await, std::slice::from_ref(&current));
     }
     assert_eq!(place.number("SELECT count(*) FROM memory_versions WHERE superseded_by IS NULL").await, 1);
     place.assert_consistent().await;
