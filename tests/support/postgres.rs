@@ -1,6 +1,6 @@
 //! One PostgreSQL for the whole test process, and a fresh database with the schema for each who asks.
 //!
-//! It is the server of `RECALL_GATE_TEST_POSTGRES`, the URL of a superuser, where that is set; else a private one.
+//! It is the server of `GATE_TEST_POSTGRES`, the URL of a superuser, where that is set; else a private one.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub(crate) async fn database() -> Database {
 pub(crate) fn server() -> &'static str {
     static SERVER: OnceLock<(String, Option<Held>)> = OnceLock::new();
     #[expect(clippy::disallowed_methods, reason = "what tests run on is said by their environment")]
-    let given = || std::env::var("RECALL_GATE_TEST_POSTGRES");
+    let given = || std::env::var("GATE_TEST_POSTGRES");
     let start = || {
         if let Ok(url) = given() {
             return (url, None);

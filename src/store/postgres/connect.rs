@@ -1,7 +1,6 @@
 //! How the database is reached: a pool for each role.
 
 use std::fmt;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -96,9 +95,8 @@ impl PostgresOptions {
             parse(address).is_ok_and(|options| {
                 let checked = matches!(options.get_ssl_mode(), PgSslMode::VerifyCa | PgSslMode::VerifyFull);
                 let host = options.get_host();
-                let loopback =
-                    host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-                let here = loopback || host == "localhost" || host.starts_with('/') || options.get_socket().is_some();
+                let loopback = host.starts_with("127.") || ["localhost", "::1", "[::1]"].contains(&host);
+                let here = loopback || host.starts_with('/') || options.get_socket().is_some();
                 !checked && !here
             })
         })
