@@ -20,7 +20,7 @@ pub(super) struct Token {
     config: ConfigFile,
 
     /// Database whose development key signs [default: recall-gate.db]
-    #[arg(long, value_name = "FILE", env = "RECALL_GATE_DATABASE")]
+    #[arg(long, value_name = "FILE", env = "RECALL_GATE_DATABASE", hide_env_values = true)]
     database: Option<String>,
 
     /// Private key that signs, instead of the development key: its `kid`, and its file (Ed25519, PKCS#8 PEM)

@@ -59,6 +59,7 @@ impl Call<'_> {
             ids: vec![found.id],
             all: false,
             search: None,
+            whole: None,
             now: self.gate.clock.now(),
         };
         let mut view = self.load(self.gate.store.view(&request)).await?;

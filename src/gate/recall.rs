@@ -71,6 +71,7 @@ impl Call<'_> {
                 TextQuery::Words(_) => SearchRead::Tokens,
                 TextQuery::Substring(text) => SearchRead::Substring(substring_forms(text)),
             }),
+            whole: None,
             now: self.gate.clock.now(),
         };
         self.gate.store.view(&request).instrument(operation::load(&self.span)).await.map_err(Error::store)

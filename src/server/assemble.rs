@@ -1,6 +1,7 @@
 //! Puts a concrete store under the gate, and the services over it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::task::JoinSet;
 use tonic::service::Routes;
@@ -11,7 +12,7 @@ use crate::config::Database;
 use crate::gate::{Clock, Gate};
 use crate::memory::Span;
 use crate::policy::Policy;
-use crate::store::{self, OpenError, Postgres, Sqlite, SqliteOptions, Store};
+use crate::store::{self, Cached, OpenError, Postgres, Sqlite, SqliteOptions, Store};
 
 /// Why the service could not be put together.
 #[derive(Debug, thiserror::Error)]
@@ -67,12 +68,20 @@ pub async fn assemble(
         }
         Database::Postgres(options) => {
             let store = Postgres::open(options.clone()).await?;
-            let ready = store.is_ready();
+            let mut ready = store.is_ready();
             let assembled = assemble_over(Arc::new(store), policy, clock, upkeep.decision_retention).await?;
+            if ready && let Err(error) = assembled.store.check().await {
+                tracing::error!(error = &error as &dyn std::error::Error, "not ready: the store can record nothing");
+                ready = false;
+            }
             Ok(Assembled { ready, ..assembled })
         }
     }
 }
+/// How long a context is kept in memory. No change is missed for it; a candidate that another service held is seen when
+/// it is over.
+const CONTEXT_AGE: Duration = Duration::from_secs(30);
+
 /// Keeps the policy in a store by its hash, and builds the services over it. It is taken to be ready, and nobody watches its
 /// disk.
 ///
@@ -84,6 +93,7 @@ pub async fn assemble_over(
     clock: Arc<dyn Clock>,
     decision_retention: Option<Span>,
 ) -> Result<Assembled, AssembleError> {
+    let store: Arc<dyn Store> = Arc::new(Cached::new(store, CONTEXT_AGE));
     store.keep_policy(policy.version, &policy.document, clock.now()).await?;
     let mut upkeep = JoinSet::new();
     upkeep.spawn(tidy::tidying(Arc::clone(&store), Arc::clone(&clock), decision_retention));

@@ -5,6 +5,7 @@
 //!
 //! Invariant I6: [`Recorded`] is made by a store's ledger alone, after the judgement is durable.
 
+mod cached;
 mod change;
 mod codes;
 mod deadline;
@@ -25,6 +26,7 @@ mod stored;
 use async_trait::async_trait;
 
 pub use crate::memory::{Block, BlockCause};
+pub use cached::Cached;
 pub use change::{Announcement, Change, Expect, ReplayKey, ReplayRecord, Write};
 pub use deadline::Deadline;
 pub use open::OpenError;

@@ -47,7 +47,8 @@ pub enum OpenError {
     },
     /// Nobody has brought it up to date, and whoever only reads cannot.
     #[error(
-        "the database has schema {found}, and this version of the service wants {known}: start `serve` on it first"
+        "the database has schema {found}, and this version of the service wants {known}: start `serve` on a file first, \
+         run `recall-gate migrate` on PostgreSQL"
     )]
     SchemaOlder {
         /// The schema of the database; 0: none.

@@ -31,6 +31,8 @@ pub struct ViewRequest {
     pub all: bool,
     /// What a search in the context needs.
     pub search: Option<SearchRead>,
+    /// With `all`: of no more than so many memories and one, and with their values and tokens.
+    pub whole: Option<u32>,
     /// For the lapse of candidates.
     pub now: Time,
 }

@@ -26,14 +26,14 @@ use crate::home::{Engine, Home};
 /// The instant at which every test begins: 2026-01-01 00:00 UTC.
 pub(crate) const BEGIN_SECONDS: i64 = 1_767_225_600;
 
-/// The engine that the whole binary runs on: that of `RECALL_GATE_TEST_ENGINE`, else SQLite.
+/// The engine that the whole binary runs on: that of `GATE_TEST_ENGINE`, else SQLite.
 fn engine() -> Engine {
     #[expect(clippy::disallowed_methods, reason = "what tests run on is said by their environment")]
-    let name = std::env::var("RECALL_GATE_TEST_ENGINE");
+    let name = std::env::var("GATE_TEST_ENGINE");
     match name.as_deref() {
         Err(_) | Ok("sqlite") => Engine::Sqlite,
         Ok("postgres") => Engine::Postgres,
-        Ok(other) => panic!("RECALL_GATE_TEST_ENGINE: {other}"),
+        Ok(other) => panic!("GATE_TEST_ENGINE: {other}"),
     }
 }
 

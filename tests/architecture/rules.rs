@@ -79,6 +79,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         crates: &[
             "async_trait",
             "aws_lc_rs",
+            "moka",
             "prost",
             "rustix::fs::statvfs",
             "serde",

@@ -325,6 +325,7 @@ impl World {
             ids: Vec::new(),
             all: false,
             search: None,
+            whole: None,
             now: at(0),
         }
     }

@@ -20,6 +20,7 @@ mod held;
 mod home;
 mod inspection;
 mod isolation;
+mod kept;
 mod ledger;
 mod lineage;
 mod model;
@@ -79,6 +80,12 @@ promises! {
         a_candidate_lapses_at_its_instant,
         a_row_without_confidence_reads_as_none,
         i08_a_code_or_list_that_no_version_writes_reads_as_not_intact,
+    }
+    kept {
+        a_kept_context_answers_as_the_store_does,
+        i12_a_decision_on_a_kept_context_is_recorded_only_where_it_still_stands,
+        what_this_process_writes_is_seen_at_once,
+        what_lapses_leaves_a_kept_context,
     }
     lineage {
         a_place_tells_of_a_lineage_that_leads_back_however_far,

@@ -120,8 +120,8 @@ impl Database {
     }
 }
 
-/// What must count no rows.
-const NONE_OF_THESE: &[(&str, &str)] = &[
+/// What must count no rows, on either engine.
+pub(crate) const NONE_OF_THESE: &[(&str, &str)] = &[
     (
         "memories that are not the newest version of themselves",
         "SELECT count(*) FROM memories m LEFT JOIN memory_versions v ON v.tenant = m.tenant AND v.owner = m.owner \
@@ -136,7 +136,7 @@ const NONE_OF_THESE: &[(&str, &str)] = &[
     (
         "memories with a gap in their versions",
         "SELECT count(*) FROM (SELECT 1 FROM memory_versions GROUP BY tenant, memory_id \
-         HAVING count(*) <> max(version) OR min(version) <> 1)",
+         HAVING count(*) <> max(version) OR min(version) <> 1) AS gaps",
     ),
     (
         "versions that are superseded by another than the next",

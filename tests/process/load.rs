@@ -16,7 +16,7 @@ use crate::database::Database;
 use crate::program::{PATIENCE, POLL};
 use crate::serving::{health, services};
 
-const KEY: &str = "response_style";
+pub(crate) const KEY: &str = "response_style";
 const CALLERS: usize = 4;
 
 /// What the callers of a service have seen.
@@ -44,7 +44,7 @@ pub(crate) fn assert_unavailable(status: &Status) {
 /// It says nothing of the text, the store or its files.
 fn assert_untold(status: &Status) {
     let said = format!("{status:?}").to_lowercase();
-    for never in ["zq7 secret value", "sqlite", "disk", "locked", "recall-gate.db"] {
+    for never in ["zq7 secret value", "sqlite", "disk", "locked", "recall-gate.db", "postgres", "connection"] {
         assert!(!said.contains(never), "`{never}`: {status:?}");
     }
 }
@@ -139,7 +139,7 @@ impl Callers {
     }
 }
 
-async fn until(what: &str, mut met: impl AsyncFnMut() -> bool) {
+pub(crate) async fn until(what: &str, mut met: impl AsyncFnMut() -> bool) {
     let begin = Instant::now();
     while !met().await {
         assert!(begin.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");

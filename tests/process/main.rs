@@ -17,6 +17,8 @@ mod copying;
 mod crashes;
 mod database;
 mod faults;
+#[path = "../support/held.rs"]
+mod held;
 mod identity;
 mod injected;
 #[path = "../said/keys.rs"]
@@ -24,6 +26,11 @@ mod keys;
 mod load;
 mod many;
 mod mounts;
+mod on_postgres;
+#[path = "../support/pgbouncer.rs"]
+mod pgbouncer;
+#[path = "../support/postgres.rs"]
+mod postgres;
 mod program;
 mod readme;
 #[path = "../said/file.rs"]

@@ -6,13 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 
 use regex::Regex;
+use tempfile::TempDir;
 
 use crate::console::{Block, Step, blocks, ids, is_as_promised, masked};
-use crate::program::{BINARY, Running, Service, eventually};
+use crate::on_postgres::Server;
+use crate::postgres;
+use crate::program::{BINARY, Running, address, eventually};
 
 const ADDRESS: &str = "127.0.0.1:7437";
 const CARGO: &str = "cargo run --release --";
 const MARK: &str = "@@ end of step, exit code ";
+
+/// How the names of blocks begin that want an empty PostgreSQL.
+const ON_POSTGRES: &str = "postgres";
 
 /// What a README may use beside the program itself, and what of it says its version.
 const TOOLS: [(&str, &str); 2] = [("grpcurl", "-version"), ("buf", "--version")];
@@ -30,7 +36,8 @@ fn search_path(programs: &Path) -> String {
         reason = "commands of the README find the host's tools as a reader's shell does"
     )]
     let host = std::env::var("PATH").unwrap();
-    format!("{}:{}:{host}", programs.display(), tool_folder().display())
+    let folders = [programs, &tool_folder(), &postgres::programs()].map(|folder| folder.display().to_string());
+    format!("{}:{host}", folders.join(":"))
 }
 
 /// Every tool that the commands name must be there.
@@ -57,7 +64,8 @@ fn assert_tools(blocks: &[Block], path: &str) {
 
 /// Runs blocks, one after the other, against one service in development mode.
 struct Session {
-    service: Service,
+    /// The service and where it listens, once it runs.
+    service: Option<(Running, String)>,
     /// One for all blocks, so that a variable lasts.
     shell: Running,
     input: ChildStdin,
@@ -65,40 +73,84 @@ struct Session {
     read: usize,
     /// The ids that took the place of those in the document.
     ids: BTreeMap<String, String>,
+    /// What whoever runs a command has in their environment.
+    environment: Vec<(&'static str, String)>,
+    folder: TempDir,
+    _server: Option<Server>,
 }
 
 impl Session {
+    /// With a service on a database file, which runs already.
     fn begin(blocks: &[Block]) -> Self {
-        let service = Service::start(&[]);
-        let programs = service.path().join("programs");
+        let mut session = Self::prepare(blocks, None);
+        session.start("recall-gate serve");
+        session
+    }
+
+    /// With an empty PostgreSQL, and no service yet.
+    fn begin_on_postgres(blocks: &[Block]) -> Self {
+        let server = Server::new();
+        // The superuser is believed, as at the server's own console; everybody else has to say their password.
+        server.rule("host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n");
+        Self::prepare(blocks, Some(server))
+    }
+
+    fn prepare(blocks: &[Block], server: Option<Server>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let programs = folder.path().join("programs");
         std::fs::create_dir(&programs).unwrap();
         std::os::unix::fs::symlink(BINARY, programs.join("recall-gate")).unwrap();
+        let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy");
+        std::os::unix::fs::symlink(deploy, folder.path().join("deploy")).unwrap();
         let path = search_path(&programs);
         assert_tools(blocks, &path);
-        let mut shell = Command::new("sh");
-        shell.current_dir(service.path()).env_clear().env("PATH", &path).env("HOME", service.path());
-        let mut shell = Running::spawn(shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let mut environment = vec![("PATH", path), ("HOME", folder.path().display().to_string())];
+        if let Some(server) = &server {
+            let (host, port) = server.address().split_once(':').unwrap();
+            environment.extend([("PGHOST", host.to_owned()), ("PGPORT", port.to_owned())]);
+            environment.push(("PGUSER", postgres::SUPERUSER.to_owned()));
+        }
+        let mut shell = Running::spawn(in_shell(folder.path(), &environment).stdin(Stdio::piped()));
         let mut input = shell.input();
         input.write_all(b"exec 2>&1\n").unwrap();
-        Self { service, shell, input, read: 0, ids: BTreeMap::new() }
+        Self { service: None, shell, input, read: 0, ids: BTreeMap::new(), environment, folder, _server: server }
+    }
+
+    /// Starts the service by that command, on a free port.
+    fn start(&mut self, command: &str) {
+        let command = format!("exec {} --listen 127.0.0.1:0", command.trim_end().trim_end_matches('&'));
+        let mut shell = in_shell(self.folder.path(), &self.environment);
+        let mut running = Running::spawn(shell.args(["-c", &command]).stdin(Stdio::null()));
+        let address = address(&mut running);
+        self.service = Some((running, address));
     }
 
     /// A command of the document as it is here.
     fn here(&self, command: &str) -> String {
-        let command = command.replace(CARGO, "recall-gate").replace(ADDRESS, &self.service.address);
+        let mut command = command.replace(CARGO, "recall-gate");
+        if let Some((_, address)) = &self.service {
+            command = command.replace(ADDRESS, address);
+        }
         self.ids.iter().fold(command, |command, (there, here)| command.replace(there, here))
     }
 
-    fn run(&mut self, block: &Block) {
-        // That one runs already.
-        let (starts, steps): (Vec<&Step>, Vec<&Step>) = block.steps.iter().partition(|step| starts_it(&step.command));
-        for start in starts {
-            let said = masked(&self.service.running.out_so_far());
-            for line in &start.output {
-                assert!(said.contains(masked(line).trim()), "`{}`: {line:?} is not in {said}", block.name);
-            }
+    /// The service begins by that step, unless it runs already.
+    fn begins(&mut self, block: &Block, step: &Step) {
+        if self.service.is_none() {
+            self.start(&self.here(&step.command));
         }
-        for step in steps {
+        let said = masked(&self.service.as_ref().unwrap().0.out_so_far());
+        for line in &step.output {
+            assert!(said.contains(masked(line).trim()), "`{}`: {line:?} is not in {said}", block.name);
+        }
+    }
+
+    fn run(&mut self, block: &Block) {
+        for step in &block.steps {
+            if starts_it(&step.command) {
+                self.begins(block, step);
+                continue;
+            }
             // One step at a time, so that its ids serve the next.
             let command = self.here(&step.command);
             writeln!(self.input, "{{ {command}\n}} </dev/null\nprintf '\\n{MARK}%s\\n' \"$?\"").unwrap();
@@ -126,6 +178,14 @@ impl Session {
     }
 }
 
+/// A shell in that folder, with nothing of this process's environment.
+fn in_shell(folder: &Path, environment: &[(&'static str, String)]) -> Command {
+    let mut shell = Command::new("sh");
+    shell.current_dir(folder).env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+    shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+    shell
+}
+
 /// Whether it is the command that starts the service.
 fn starts_it(command: &str) -> bool {
     command.trim_end().ends_with('&') && command.contains(" serve")
@@ -138,21 +198,35 @@ fn run_all(blocks: &[Block]) {
     }
 }
 
-fn blocks_of_the_readme() -> Vec<Block> {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let blocks = blocks(&std::fs::read_to_string(&readme).unwrap());
-    assert!(!blocks.is_empty(), "README.md has no console block that is marked with `<!-- run: NAME -->`");
-    blocks
+/// The blocks that want an empty PostgreSQL, and the others.
+fn parted(document: &str) -> (Vec<Block>, Vec<Block>) {
+    blocks(document).into_iter().partition(|block| block.name.starts_with(ON_POSTGRES))
+}
+
+fn readme() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
 }
 
 #[test]
 fn the_commands_of_the_readme_print_what_it_says() {
-    run_all(&blocks_of_the_readme());
+    let (_, blocks) = parted(&readme());
+    assert!(!blocks.is_empty(), "README.md has no console block that is marked with `<!-- run: NAME -->`");
+    run_all(&blocks);
+}
+
+#[test]
+fn the_commands_of_the_readme_lead_from_an_empty_postgresql_to_a_recall() {
+    let (blocks, _) = parted(&readme());
+    assert!(!blocks.is_empty(), "README.md has no console block that is marked with `<!-- run: {ON_POSTGRES}… -->`");
+    let mut session = Session::begin_on_postgres(&blocks);
+    for block in &blocks {
+        session.run(block);
+    }
 }
 
 #[test]
 fn the_commands_of_the_readme_print_the_same_with_buf_curl() {
-    let mut blocks = blocks_of_the_readme();
+    let (_, mut blocks) = parted(&readme());
     let mut others = 0;
     for step in blocks.iter_mut().flat_map(|block| &mut block.steps) {
         if let Some(other) = of_buf(step) {

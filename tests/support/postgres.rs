@@ -1,6 +1,6 @@
 //! One PostgreSQL for the whole test process, and a fresh database with the schema for each who asks.
 //!
-//! It is the server of `RECALL_GATE_TEST_POSTGRES`, the URL of a superuser, where that is set; else a private one.
+//! It is the server of `GATE_TEST_POSTGRES`, the URL of a superuser, where that is set; else a private one.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub(crate) async fn database() -> Database {
 pub(crate) fn server() -> &'static str {
     static SERVER: OnceLock<(String, Option<Held>)> = OnceLock::new();
     #[expect(clippy::disallowed_methods, reason = "what tests run on is said by their environment")]
-    let given = || std::env::var("RECALL_GATE_TEST_POSTGRES");
+    let given = || std::env::var("GATE_TEST_POSTGRES");
     let start = || {
         if let Ok(url) = given() {
             return (url, None);
@@ -118,7 +118,8 @@ async fn template() -> String {
         let draft = format!("draft_{name}");
         run(&mut admin, format!("DROP DATABASE IF EXISTS {draft}")).await;
         run(&mut admin, format!("CREATE DATABASE {draft}")).await;
-        roles(&draft);
+        let (server, _) = server().rsplit_once('/').unwrap();
+        roles(&format!("{server}/{draft}"));
         migrate(&url(MIGRATOR, &draft)).await;
         run(&mut admin, format!("ALTER DATABASE {draft} ALLOW_CONNECTIONS false")).await;
         run(&mut admin, format!("ALTER DATABASE {draft} RENAME TO {name}")).await;
@@ -147,19 +148,22 @@ fn content() -> u64 {
     content.finish()
 }
 
-/// Runs the roles' file on a database as an operator does.
-fn roles(database: &str) {
+/// The folder of PostgreSQL's programs.
+pub(crate) fn programs() -> PathBuf {
     let script = root().join("tests/postgres");
     let programs = Command::new(script).arg("--bin").output().unwrap();
-    let psql = Path::new(String::from_utf8(programs.stdout).unwrap().trim_end()).join("psql");
-    let mut command = Command::new(psql);
+    PathBuf::from(String::from_utf8(programs.stdout).unwrap().trim_end())
+}
+
+/// Runs the roles' file on a database as an operator does, by the URL of a superuser.
+pub(crate) fn roles(url: &str) {
+    let mut command = Command::new(programs().join("psql"));
     command.args(["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--file"]).arg(root().join(ROLES));
-    let (rest, _) = server().rsplit_once('/').unwrap();
-    let done = command.arg(format!("{rest}/{database}")).output().unwrap();
+    let done = command.arg(url).output().unwrap();
     assert!(done.status.success(), "{ROLES}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// To be `deploy/postgres/roles.sql`, once it is there.
+/// Who may connect.
 const ROLES: &str = "deploy/postgres/roles.sql";
 
 async fn migrate(url: &str) {

@@ -1,7 +1,6 @@
 //! How the database is reached: a pool for each role.
 
 use std::fmt;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -96,9 +95,8 @@ impl PostgresOptions {
             parse(address).is_ok_and(|options| {
                 let checked = matches!(options.get_ssl_mode(), PgSslMode::VerifyCa | PgSslMode::VerifyFull);
                 let host = options.get_host();
-                let loopback =
-                    host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-                let here = loopback || host == "localhost" || host.starts_with('/') || options.get_socket().is_some();
+                let loopback = host.starts_with("127.") || ["localhost", "::1", "[::1]"].contains(&host);
+                let here = loopback || host.starts_with('/') || options.get_socket().is_some();
                 !checked && !here
             })
         })
@@ -117,12 +115,23 @@ fn authority(address: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn url_user(address: &str) -> Option<&str> {
-    let (_, who, _) = authority(address)?;
-    who.split(':').next().filter(|user| !user.is_empty())
+    let (_, who, host) = authority(address)?;
+    query_user(host).or_else(|| who.split(':').next()).filter(|user| !user.is_empty())
+}
+
+/// The user that stands among the parameters, and then counts.
+fn query_user(host: &str) -> Option<&str> {
+    let (_, parameters) = host.split_once('?')?;
+    parameters.split('&').filter_map(|parameter| parameter.strip_prefix("user=")).next_back()
 }
 
 fn with_user(address: &str, user: &str) -> String {
     let Some((scheme, who, host)) = authority(address) else { return address.to_owned() };
+    // Without a host, as that of a socket is, nobody can stand before it.
+    if host.starts_with('/') && who.is_empty() || query_user(host).is_some() {
+        let joint = if host.contains('?') { '&' } else { '?' };
+        return format!("{address}{joint}user={user}");
+    }
     match who.split_once(':') {
         Some((_, password)) => format!("{scheme}://{user}:{password}@{host}"),
         None => format!("{scheme}://{user}@{host}"),
@@ -218,8 +227,12 @@ mod tests {
     fn an_address_stands_for_four_roles() {
         let roles = [APP, LEDGER, FEEDER, WORKER];
         assert_eq!(users("postgres://db.internal/gate"), roles);
-        assert_eq!(users("postgres://:secret@db.internal:5433/gate?sslmode=require"), roles);
+        assert_eq!(users("postgres://:secret@db.internal:5433/gate?sslmode=prefer"), roles);
         assert_eq!(users("postgres://me:se%40cret@db.internal/gate"), ["me", LEDGER, FEEDER, WORKER]);
+        assert_eq!(users("postgres:///gate?host=/run/postgresql"), roles);
+        assert_eq!(users("postgres://%2Frun%2Fpostgresql/gate"), roles);
+        assert_eq!(users("postgres:///gate?host=/run/postgresql&user=me"), ["me", LEDGER, FEEDER, WORKER]);
+        assert_eq!(users("postgres://you@db.internal/gate?user=me"), ["me", LEDGER, FEEDER, WORKER]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ const SERIALIZATION_FAILURE: &str = "40001";
 const DEADLOCK_DETECTED: &str = "40P01";
 pub(super) const QUERY_CANCELED: &str = "57014";
 const UNIQUE_VIOLATION: &str = "23505";
+const CHECK_VIOLATION: &str = "23514";
 /// The class of states in which a role is not let in.
 pub(super) const INVALID_AUTHORIZATION: &str = "28";
 pub(super) const INSUFFICIENT_PRIVILEGE: &str = "42501";
@@ -43,7 +44,15 @@ fn code(error: &dyn DatabaseError) -> Option<String> {
 
 /// The database has undone the transaction so that another could go on: the same again may succeed.
 pub(super) fn is_transient(fault: &Fault) -> bool {
-    state(fault).is_some_and(|state| [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].contains(&state.as_str()))
+    let Some(state) = state(fault) else { return false };
+    [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].contains(&state.as_str()) || was_repartitioned(fault)
+}
+
+/// While a row was on its way into the default partition, one was made that it belongs to. What the rows of a table have
+/// to fulfil by themselves has a name.
+fn was_repartitioned(fault: &Fault) -> bool {
+    let Fault::Sql(sqlx::Error::Database(error)) = fault else { return false };
+    code(error.as_ref()).as_deref() == Some(CHECK_VIOLATION) && error.constraint().is_none()
 }
 
 /// Why a read, or a whole group, failed.

@@ -17,7 +17,7 @@ use crate::store::{SearchRead, View, ViewRequest};
 const NOMINATED: i64 = 1;
 /// A memory at a key that was asked for, or that a nominated one has; with its value.
 const AT_KEY: i64 = 2;
-/// A memory of the context; without its value.
+/// A memory of the context; without its value, unless the whole is wanted.
 const IN_CONTEXT: i64 = 3;
 /// A memory of the context whose value has the substring; nothing but its id.
 const HOLDING: i64 = 4;
@@ -100,10 +100,11 @@ const SQL: &str = visible!(concat!(
     memory_with!(value, tokens),
     ", NULL FROM memories",
     in_context!(concat!(" AND key IN (SELECT key FROM nominated UNION SELECT * FROM ", texts!("$6"), " AS asked)")),
-    " UNION ALL SELECT 3, ",
-    memory_columns!("CAST(NULL AS text) AS value"),
+    " UNION ALL SELECT * FROM (SELECT 3, ",
+    memory_columns!("CASE WHEN $15 THEN value END AS value"),
     ", CASE WHEN $8 THEN tokens END, NULL FROM memories",
     in_context!(" AND $7"),
+    " LIMIT $16) AS everything",
     " UNION ALL SELECT 4, ",
     no_fact!("'' AS owner", "'' AS project", "'' AS task"),
     no_memory!("memory_id", "0", "0"),
@@ -148,25 +149,27 @@ pub(in crate::store) async fn view(connection: &mut Connection, request: &ViewRe
         .bind(ids(request.ids.iter().map(|id| id.0)))
         .bind(&keys)
         .bind(request.all || request.search.is_some())
-        .bind(matches!(request.search, Some(SearchRead::Tokens)))
+        .bind(matches!(request.search, Some(SearchRead::Tokens)) || request.whole.is_some())
         .bind(substrings.is_some())
         .bind(one)
         .bind(other)
         .bind(request.now.micros())
         .bind(request.all)
         .bind(&keys)
+        .bind(request.whole.is_some())
+        .bind(request.whole.map_or(i64::MAX, |most| i64::from(most) + 1))
         .fetch_all(connection)
         .await?;
     assemble(request, rows)
 }
 
 fn assemble(request: &ViewRequest, rows: Vec<Row>) -> Result<View, Fault> {
-    let [mut with_value, mut without_value] = [Vec::new(), Vec::new()];
+    let [mut with_value, mut light] = [Vec::new(), Vec::new()];
     let (mut holding, mut candidates, mut revisions) = (BTreeSet::new(), Vec::new(), Vec::new());
     for row in rows {
         match row.part {
             NOMINATED | AT_KEY => with_value.push(row.memory.read()?),
-            IN_CONTEXT => without_value.push(row.memory.read()?),
+            IN_CONTEXT => light.push(row.memory.read()?),
             HOLDING => {
                 holding.insert(MemoryId(row.memory.memory_id));
             }
@@ -188,7 +191,7 @@ fn assemble(request: &ViewRequest, rows: Vec<Row>) -> Result<View, Fault> {
     let found = scopes::Revisions::of_rows(revisions)?;
     let revisions: Vec<_> = in_context.map(|(owner, level)| found.of(owner, level)).collect();
     Ok(View {
-        memories: once([with_value, without_value]),
+        memories: once([with_value, light]),
         holding,
         candidates,
         newest_update_time: found.newest_update_time(&revisions),
