@@ -76,6 +76,7 @@ async fn foreign(ground: &Ground, store: &dyn Store, ids: &Ids) -> Vec<(&'static
         keys: vec![key("k")],
         ids: ids.memories.clone(),
         all: true,
+        whole: Some(100),
         search: Some(SearchRead::Substring([text("value"), text("of k")])),
         whole: None,
         now: at(0),

@@ -104,7 +104,8 @@ pub(super) async fn run<T: Send + 'static>(
         let mut done = done.await;
         if transaction_pooler {
             // The next transaction may have another connection of the server, where the names of prepared statements
-            // mean nothing, or something else.
+            // mean nothing, or something else; and whoever has this one next may want the same names. A transaction
+            // that has failed lets go of them, too.
             let cleared = transaction.clear_cached_statements().await;
             done = done.and_then(|done| cleared.map(|()| done).map_err(Fault::from));
         }
