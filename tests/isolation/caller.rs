@@ -220,7 +220,6 @@ impl Caller<'_> {
             all: dice.one_in(2),
             whole: dice.one_in(2).then_some(20),
             search,
-            whole: None,
             now: at(0),
         };
         let view = self.store.view(&request).await?;

@@ -78,7 +78,6 @@ async fn foreign(ground: &Ground, store: &dyn Store, ids: &Ids) -> Vec<(&'static
         all: true,
         whole: Some(100),
         search: Some(SearchRead::Substring([text("value"), text("of k")])),
-        whole: None,
         now: at(0),
     };
     let view = store.view(&request).await.unwrap();
