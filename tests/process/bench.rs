@@ -25,10 +25,15 @@ fn number(value: &Value) -> u64 {
 
 /// Calls were made, all were answered well, and the numbers of a run add up.
 fn assert_adds_up(run: &Value) {
+    assert_eq!(run["errors"], serde_json::json!({}));
+    assert_counts_add_up(run);
+}
+
+fn assert_counts_add_up(run: &Value) {
     let answered = number(&run["answered"]);
     assert!(answered > 0, "{run}");
-    assert_eq!((number(&run["calls"]), number(&run["unsent"])), (answered, 0), "{run}");
-    assert_eq!(run["errors"], serde_json::json!({}));
+    let failed: u64 = run["errors"].as_object().unwrap().values().map(number).sum();
+    assert_eq!((number(&run["calls"]), number(&run["unsent"])), (answered + failed, 0), "{run}");
     let methods = run["by_method"].as_object().unwrap();
     assert_eq!(methods.values().map(|method| number(&method["answered"])).sum::<u64>(), answered, "{run}");
     let latency = &run["latency_micros"];
@@ -73,7 +78,9 @@ fn an_open_loop_of_all_methods_sends_as_many_calls_as_it_was_told() {
     let mixed = ["--rate", "50", "--mix", "recall=4,capture=3,correct=2,delete=1", "--json"];
     let report = report(&bench(folder.path(), &[&SHORT[..], &mixed].concat()));
     let run = &report["runs"][0];
-    assert_adds_up(run);
+    assert_counts_add_up(run);
+    // Deletions and captures of one subject may overtake each other too often.
+    assert!(run["errors"].as_object().unwrap().keys().all(|code| code == "ABORTED"), "{run}");
     assert_eq!((number(&run["calls"]), run["rate"].as_f64()), (50, Some(50.0)));
     let methods: Vec<&String> = run["by_method"].as_object().unwrap().keys().collect();
     assert_eq!(methods, ["capture", "correct", "delete", "recall"]);

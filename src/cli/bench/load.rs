@@ -123,7 +123,7 @@ fn change(policy: &Policy, world: &World, part: Part, now: Time) -> Result<Chang
         tenant,
         subject: Some(subject.clone()),
         owner: Owner::personal(subject),
-        // One stands for all: they were loaded together.
+        // One stands for all, since they are loaded together.
         expect: memories.first().map(|memory| Expect::Address(memory.address.clone(), None)).into_iter().collect(),
         writes: memories.into_iter().map(|memory| Write::Memory(Box::new(memory))).collect(),
         announce: Some(Announcement::Activated),
