@@ -59,10 +59,11 @@ fn the_help_of_serve_documents_every_setting_and_its_variable() {
     let layer = Layer::augment_args(clap::Command::new(""));
     assert!(layer.get_arguments().count() > 5);
     for setting in layer.get_arguments() {
-        let flag = format!("--{} <", setting.get_long().unwrap());
-        let variable = format!("[env: {}=]", setting.get_env().unwrap().to_str().unwrap());
-        assert!(ran.out.contains(&flag), "{flag}");
-        assert!(ran.out.contains(&variable), "{variable}");
+        let flag = format!("--{} ", setting.get_long().unwrap());
+        let variable = format!("[env: {}", setting.get_env().unwrap().to_str().unwrap());
+        assert!(["<", "[<"].iter().any(|value| ran.out.contains(&format!("{flag}{value}"))), "{flag}");
+        // What is set there is shown, unless it may hold a password.
+        assert!(["=]", "]"].iter().any(|end| ran.out.contains(&format!("{variable}{end}"))), "{variable}");
         let about = setting.get_help().map(ToString::to_string).unwrap_or_default();
         let first_words = about.split(' ').take(3).collect::<Vec<_>>().join(" ");
         assert!(!about.is_empty() && ran.out.contains(&first_words), "{flag} is not explained");
@@ -96,11 +97,13 @@ fn the_help_of_every_command_explains_each_of_its_flags() {
         seen,
         [
             "",
+            "bench",
             "demo",
             "health",
             "ledger",
             "ledger prune",
             "ledger stats",
+            "migrate",
             "policy",
             "policy check",
             "policy show",

@@ -15,7 +15,7 @@ use crate::store::{SearchRead, View, ViewRequest};
 
 /// A memory by its id, as it is now or was before another took its address; with its value.
 const NOMINATED: i64 = 1;
-/// A memory at a key that was asked for, or that a nominated one has; with its value.
+/// Another memory at a key that was asked for, or that a nominated one has; with its value.
 const AT_KEY: i64 = 2;
 /// A memory of the context; without its value, unless the whole is wanted.
 const IN_CONTEXT: i64 = 3;
@@ -99,7 +99,11 @@ const SQL: &str = visible!(concat!(
     " UNION ALL SELECT 2, ",
     memory_with!(value, tokens),
     ", NULL FROM memories",
-    in_context!(concat!(" AND key IN (SELECT key FROM nominated UNION SELECT * FROM ", texts!("$6"), " AS asked)")),
+    in_context!(concat!(
+        " AND key IN (SELECT key FROM nominated UNION SELECT * FROM ",
+        texts!("$6"),
+        " AS asked) AND memory_id NOT IN (SELECT memory_id FROM nominated)"
+    )),
     " UNION ALL SELECT * FROM (SELECT 3, ",
     memory_columns!("CASE WHEN $15 THEN value END AS value"),
     ", CASE WHEN $8 THEN tokens END, NULL FROM memories",
