@@ -76,6 +76,19 @@ async fn without_the_digest_key_of_a_database_it_does_not_start() {
 }
 
 #[tokio::test]
+async fn a_database_with_the_next_schema_is_served() {
+    let (folder, _) = Service::start(&[]).stop();
+    database::run(
+        &folder.path().join("recall-gate.db"),
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+         SELECT max(version) + 1, 'of the next version', 1, x'00', 0 FROM _sqlx_migrations",
+    )
+    .await;
+    let (_folder, ran) = Service::start_in(folder, &[]).stop();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+#[tokio::test]
 async fn a_database_with_a_newer_schema_is_refused_and_left_as_it_is() {
     let (folder, _) = Service::start(&[]).stop();
     let path = folder.path().join("recall-gate.db");

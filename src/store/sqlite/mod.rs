@@ -120,7 +120,7 @@ impl Sqlite {
     /// which it goes on to live.
     ///
     /// # Errors
-    /// Another process holds it, its digest key is missing or another's, its schema is newer, or a file cannot be used.
+    /// Another process holds it, its digest key is missing or another's, its schema is newer than the next, or a file cannot be used.
     pub async fn open(path: impl Into<PathBuf>, options: SqliteOptions) -> Result<Self, OpenError> {
         let opened = open::open(path.into(), options).await?;
         let key = Arc::new(opened.key);

@@ -1,6 +1,5 @@
 //! Opening a database file: lock, schema, digest key, connections.
 
-use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -99,7 +98,7 @@ pub(super) async fn open(path: PathBuf, options: SqliteOptions) -> Result<Opened
     .await?;
     let connect = writing(&path, &options);
     let mut connection = connect.connect().await?;
-    MIGRATIONS.run_direct(None, &mut connection, false).await.map_err(migration)?;
+    MIGRATIONS.run_direct(None, &mut connection, false).await.or_else(next_is_well).map_err(migration)?;
     let known = queries::key_id(&mut connection).await?;
     let first = known.is_none();
     let key = blocking(move || match known {
@@ -115,7 +114,7 @@ pub(super) async fn open(path: PathBuf, options: SqliteOptions) -> Result<Opened
     Ok(Opened { writer: writer::Start { connection, connect, lock, in_place }, readers, key })
 }
 
-/// Whether the database has the schema of this version, for who must not change it.
+/// Whether the database has the schema of this version or of the next, for who must not change it.
 pub(super) async fn same_schema(connection: &mut SqliteConnection) -> Result<(), OpenError> {
     let tables: i64 = query_scalar("SELECT count(*) FROM sqlite_schema WHERE name = '_sqlx_migrations'")
         .fetch_one(&mut *connection)
@@ -126,15 +125,23 @@ pub(super) async fn same_schema(connection: &mut SqliteConnection) -> Result<(),
     let found: Option<i64> =
         query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success").fetch_one(connection).await?;
     let (found, known) = (found.unwrap_or_default(), known());
-    match found.cmp(&known) {
-        Ordering::Less => Err(OpenError::SchemaOlder { found, known }),
-        Ordering::Equal => Ok(()),
-        Ordering::Greater => Err(OpenError::SchemaNewer { found, known }),
+    match found {
+        _ if found < known => Err(OpenError::SchemaOlder { found, known }),
+        _ if found > known + 1 => Err(OpenError::SchemaNewer { found, known }),
+        _ => Ok(()),
     }
 }
 
 fn known() -> i64 {
     MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default()
+}
+
+/// A binary runs on the schema of its own version and on the one after it, so that a step back loses nothing.
+fn next_is_well(error: MigrateError) -> Result<(), MigrateError> {
+    match error {
+        MigrateError::VersionMissing(found) if found == known() + 1 => Ok(()),
+        error => Err(error),
+    }
 }
 
 fn migration(error: MigrateError) -> OpenError {
