@@ -9,7 +9,7 @@ use sqlx::{Connection, Executor, PgConnection, PgPool, Postgres, Row, query, raw
 use super::connect::Pool;
 use super::error::{QUERY_CANCELED, state};
 use crate::memory::TenantId;
-use crate::store::deadline::Deadline;
+use crate::store::deadline::{Deadline, in_time};
 use crate::store::fault::Fault;
 
 /// How a transaction begins.
@@ -83,10 +83,7 @@ pub(super) async fn run<T: Send + 'static>(
     work: impl for<'c> FnOnce(&'c mut PgConnection) -> Work<'c, T> + Send + 'static,
 ) -> Result<T, Fault> {
     let deadline = Deadline::current();
-    let connection = match deadline {
-        Some(Deadline(end)) => tokio::time::timeout_at(end, usable(&pool.connections)).await,
-        None => Ok(usable(&pool.connections).await),
-    };
+    let connection = in_time(deadline, usable(&pool.connections)).await;
     let mut connection = connection.map_err(|_| Fault::OutOfTime)??;
     let transaction_pooler = pool.transaction_pooler;
     let unit = tokio::spawn(async move {
@@ -135,10 +132,7 @@ pub(super) async fn run_alone<T: Send + 'static>(
         // Without a transaction, a statement is prepared on one connection of the server and may be run on another.
         return run(pool, READ, None, work).await;
     }
-    let connection = match Deadline::current() {
-        Some(Deadline(end)) => tokio::time::timeout_at(end, pool.connections.acquire()).await,
-        None => Ok(pool.connections.acquire().await),
-    };
+    let connection = in_time(Deadline::current(), pool.connections.acquire()).await;
     let mut connection = connection.map_err(|_| Fault::OutOfTime)??;
     let unit = tokio::spawn(async move {
         let done = work(&mut connection).await;

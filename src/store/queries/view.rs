@@ -105,10 +105,10 @@ const SQL: &str = visible!(concat!(
         " AS asked) AND memory_id NOT IN (SELECT memory_id FROM nominated)"
     )),
     " UNION ALL SELECT * FROM (SELECT 3, ",
-    memory_columns!("CASE WHEN $15 THEN value END AS value"),
+    memory_columns!("CASE WHEN $14 THEN value END AS value"),
     ", CASE WHEN $8 THEN tokens END, NULL FROM memories",
     in_context!(" AND $7"),
-    " LIMIT $16) AS everything",
+    " LIMIT $15) AS everything",
     " UNION ALL SELECT 4, ",
     no_fact!("'' AS owner", "'' AS project", "'' AS task"),
     no_memory!("memory_id", "0", "0"),
@@ -118,7 +118,7 @@ const SQL: &str = visible!(concat!(
     fact_columns!(),
     no_memory!("candidate_id", "0", "lapse_time"),
     ", reasons FROM candidates",
-    in_context!(concat!(" AND lapse_time > $12 AND ($13 OR key IN ", texts!("$14"), ")")),
+    in_context!(concat!(" AND lapse_time > $12 AND ($13 OR key IN ", texts!("$6"), ")")),
     " ORDER BY create_time, candidate_id LIMIT 64) AS held",
     " UNION ALL SELECT 6, ",
     no_fact!("owner", "project", "task"),
@@ -151,7 +151,7 @@ pub(in crate::store) async fn view(connection: &mut Connection, request: &ViewRe
         .bind(level.project())
         .bind(level.task())
         .bind(ids(request.ids.iter().map(|id| id.0)))
-        .bind(&keys)
+        .bind(keys)
         .bind(request.all || request.search.is_some())
         .bind(matches!(request.search, Some(SearchRead::Tokens)) || request.whole.is_some())
         .bind(substrings.is_some())
@@ -159,7 +159,6 @@ pub(in crate::store) async fn view(connection: &mut Connection, request: &ViewRe
         .bind(other)
         .bind(request.now.micros())
         .bind(request.all)
-        .bind(&keys)
         .bind(request.whole.is_some())
         .bind(request.whole.map_or(i64::MAX, |most| i64::from(most) + 1))
         .fetch_all(connection)
