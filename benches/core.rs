@@ -7,6 +7,7 @@
 )]
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion};
 use recall_gate::memory::{
@@ -62,8 +63,8 @@ impl Stage {
         }
     }
 
-    fn memories(&self, count: u16) -> Vec<Memory> {
-        (0..count).map(|number| self.memory(u128::from(number))).collect()
+    fn memories(&self, count: u16) -> Vec<Arc<Memory>> {
+        (0..count).map(|number| Arc::new(self.memory(u128::from(number)))).collect()
     }
 
     fn memory(&self, number: u128) -> Memory {
@@ -103,7 +104,7 @@ impl Stage {
         }
     }
 
-    fn judgement(&self, memories: &[Memory]) -> Judgement {
+    fn judgement(&self, memories: &[Arc<Memory>]) -> Judgement {
         let nominations = nominations(memories);
         Judgement {
             decision_id: DecisionId(Uuid::from_u128(1)),
@@ -111,7 +112,7 @@ impl Stage {
             tenant: self.tenant.clone(),
             subject: Some(self.subject.clone()),
             principal: PrincipalId::new("agent").unwrap(),
-            grants: vec!["recall".to_owned(), "purpose:converse".to_owned()],
+            grants: ["recall".to_owned(), "purpose:converse".to_owned()].into(),
             max_sensitivity: Sensitivity::Restricted,
             purpose: Some(self.purpose.clone()),
             context: Some(self.context.clone()),
@@ -162,8 +163,8 @@ fn source() -> Source {
     }
 }
 
-fn nominations(memories: &[Memory]) -> Vec<Nomination> {
-    let nomination = |memory: &Memory| Nomination {
+fn nominations(memories: &[Arc<Memory>]) -> Vec<Nomination> {
+    let nomination = |memory: &Arc<Memory>| Nomination {
         memory_id: memory.id,
         value_version: Some(memory.value_version),
         score: Some(0.5),
@@ -172,7 +173,7 @@ fn nominations(memories: &[Memory]) -> Vec<Nomination> {
     memories.iter().map(nomination).collect()
 }
 
-const fn input<'a>(memories: &'a [Memory], nominations: &'a [Nomination]) -> RecallInput<'a> {
+const fn input<'a>(memories: &'a [Arc<Memory>], nominations: &'a [Nomination]) -> RecallInput<'a> {
     RecallInput { keys: &[], nominations, all: false, search: None, budget: BUDGET, memories, candidates: &[] }
 }
 

@@ -2,13 +2,15 @@
 //!
 //! Invariant I6: both are made out of a [`Recorded`] judgement alone, so that the decision is durable first.
 
+use std::sync::Arc;
+
 use crate::memory::{Candidate, Judgement, Memory, Trust};
 use crate::store::Recorded;
 
 /// A memory as a caller may see it: whole, or without any text. Made by the gate alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
-    pub(super) memory: Memory,
+    pub(super) memory: Arc<Memory>,
     pub(super) key_withheld: bool,
     pub(super) trust: Trust,
     pub(super) inferred: bool,
@@ -17,7 +19,7 @@ pub struct Shown {
 impl Shown {
     /// The memory. Where it was not admitted: no value, no references, no change reason.
     #[must_use]
-    pub const fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
@@ -41,8 +43,8 @@ impl Shown {
 
     /// One that nothing admitted, for tests of how it is encoded.
     #[cfg(test)]
-    pub(crate) const fn made_up(memory: Memory, key_withheld: bool, trust: Trust, inferred: bool) -> Self {
-        Self { memory, key_withheld, trust, inferred }
+    pub(crate) fn made_up(memory: Memory, key_withheld: bool, trust: Trust, inferred: bool) -> Self {
+        Self { memory: Arc::new(memory), key_withheld, trust, inferred }
     }
 }
 

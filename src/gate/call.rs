@@ -255,7 +255,7 @@ fn blank(caller: &Caller, method: &'static str, subject: Option<&SubjectId>, pol
         tenant: caller.tenant().clone(),
         subject: subject.cloned(),
         principal: caller.principal().clone(),
-        grants: caller.grants().names(),
+        grants: caller.grant_names(),
         max_sensitivity: caller.grants().max_sensitivity(),
         purpose: None,
         context: None,

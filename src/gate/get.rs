@@ -1,5 +1,7 @@
 //! `GetMemory`: one memory, and the gate's word on it.
 
+use std::sync::Arc;
+
 use super::call::{ATTEMPTS, Call};
 use super::command::{GetMemory, MemoryName};
 use super::{Admitted, Error, Gate, operation};
@@ -50,7 +52,7 @@ impl Gate {
 impl Call<'_> {
     /// The memory with the state of its scope, read at one point in time. A first read tells where it lies, and
     /// nothing else of it is used.
-    async fn look(&self, name: &MemoryName) -> Result<(Memory, View), Error> {
+    async fn look(&self, name: &MemoryName) -> Result<(Arc<Memory>, View), Error> {
         let found = self.find(name).await?;
         let request = ViewRequest {
             reach: self.reach(),
@@ -70,7 +72,7 @@ impl Call<'_> {
     }
 }
 
-fn take(memories: &mut Vec<Memory>, id: MemoryId) -> Option<Memory> {
+fn take(memories: &mut Vec<Arc<Memory>>, id: MemoryId) -> Option<Arc<Memory>> {
     let at = memories.iter().position(|memory| memory.id == id)?;
     Some(memories.swap_remove(at))
 }

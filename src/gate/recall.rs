@@ -1,6 +1,7 @@
 //! `Recall` and `ExplainRecall`: nominations are judged, the decision is recorded, and only then facts go out.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tracing::Instrument;
 
@@ -23,7 +24,7 @@ impl Gate {
         let purpose = call.recall_purpose(&command, "purpose").await?;
         for _ in 0..ATTEMPTS {
             let view = call.view(&command).await?;
-            let judgement = call.judge(&command, &purpose, &view);
+            let judgement = call.judge(&command, purpose, &view);
             let Some(facts) = call.facts(&judgement, view.memories).await? else { continue };
             if let Some(recorded) = call.record(judgement).await? {
                 return Ok(Admitted { recorded, shown: facts, next_page_token: None });
@@ -41,7 +42,7 @@ impl Gate {
         let purpose = call.recall_purpose(&command, "recall.purpose").await?;
         for _ in 0..ATTEMPTS {
             let view = call.view(&command).await?;
-            let judgement = call.judge(&command, &purpose, &view);
+            let judgement = call.judge(&command, purpose, &view);
             if let Some(recorded) = call.record(judgement).await? {
                 return Ok(recorded);
             }
@@ -51,13 +52,13 @@ impl Gate {
 }
 
 impl Call<'_> {
-    async fn recall_purpose(&self, command: &Recall, field: &str) -> Result<Purpose, Error> {
+    async fn recall_purpose(&self, command: &Recall, field: &str) -> Result<&Purpose, Error> {
         let purpose = self.purpose(&self.policy, &command.purpose).await?;
         if purpose.access == Access::Subject {
             return Err(invalid(field, "is for GetMemory and ListMemories"));
         }
         self.require_level(&command.context.0).await?;
-        Ok(purpose.clone())
+        Ok(purpose)
     }
 
     async fn view(&self, command: &Recall) -> Result<View, Error> {
@@ -120,9 +121,10 @@ impl Call<'_> {
     }
 
     /// The facts that the judgement admits, in its order; `None` where one has changed since it was judged.
-    async fn facts(&self, judgement: &Judgement, memories: Vec<Memory>) -> Result<Option<Vec<Shown>>, Error> {
-        let mut read: BTreeMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
-        let mut facts: Vec<Memory> = judgement
+    async fn facts(&self, judgement: &Judgement, memories: Vec<Arc<Memory>>) -> Result<Option<Vec<Shown>>, Error> {
+        let mut read: BTreeMap<MemoryId, Arc<Memory>> =
+            memories.into_iter().map(|memory| (memory.id, memory)).collect();
+        let mut facts: Vec<Arc<Memory>> = judgement
             .accepted()
             .filter_map(|verdict| match verdict.subject {
                 Subject::Memory(id) => read.remove(&id),
@@ -135,7 +137,7 @@ impl Call<'_> {
             let values = self.gate.store.values(&self.reach(), &missing).await.map_err(Error::store)?;
             let mut values: BTreeMap<MemoryId, Text> = values.into_iter().collect();
             for fact in facts.iter_mut().filter(|fact| fact.value.is_none()) {
-                fact.value = values.remove(&fact.id);
+                Arc::make_mut(fact).value = values.remove(&fact.id);
             }
         }
         if facts.iter().any(|fact| fact.value.is_none()) {
@@ -162,11 +164,13 @@ impl Call<'_> {
     }
 
     /// A memory as the caller may see it: whole where admitted, else without any text.
-    pub(super) fn show(&self, mut memory: Memory, admitted: bool) -> Shown {
+    pub(super) fn show(&self, memory: impl Into<Arc<Memory>>, admitted: bool) -> Shown {
+        let mut memory = memory.into();
         let trust = self.policy.trust(&memory.source, memory.lineage_trust);
         let inferred = self.policy.is_inferred(&memory);
-        memory.change_reason = Text::default();
         if !admitted {
+            let memory = Arc::make_mut(&mut memory);
+            memory.change_reason = Text::default();
             memory.value = None;
             memory.source.reference = Text::default();
             memory.source.parent_references = Vec::new();

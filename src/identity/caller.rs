@@ -44,13 +44,14 @@ pub struct CallerParts {
 pub struct Caller {
     // Shared, since every call of a cached credential takes a copy.
     parts: Arc<CallerParts>,
+    grant_names: Arc<[String]>,
     development: bool,
 }
 
 impl Caller {
     /// A caller whose credential has been verified. Only the verifiers of this module call it.
     pub(super) fn verified(parts: CallerParts) -> Self {
-        Self { parts: Arc::new(parts), development: false }
+        Self::of(parts, false)
     }
 
     /// The development identity: tenant and subject `dev`, every grant. `serve` uses it on a loopback address alone.
@@ -63,7 +64,17 @@ impl Caller {
             projects: Projects::All,
             grants: Grants::all(),
         };
-        Some(Self { parts: Arc::new(parts), development: true })
+        Some(Self::of(parts, true))
+    }
+
+    fn of(parts: CallerParts, development: bool) -> Self {
+        Self { grant_names: parts.grants.names().into(), parts: Arc::new(parts), development }
+    }
+
+    /// The grants as a credential writes them, sorted.
+    #[must_use]
+    pub fn grant_names(&self) -> Arc<[String]> {
+        Arc::clone(&self.grant_names)
     }
 
     /// The organisation.

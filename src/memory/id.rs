@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use smol_str::SmolStr;
 use unicode_normalization::is_nfc;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use uuid::Uuid;
@@ -52,14 +53,14 @@ macro_rules! names {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(String);
+        pub struct $name(SmolStr);
 
         impl $name {
             /// Checks the rules that all ids share and keeps the bytes as they are.
             ///
             /// # Errors
             /// The first rule that is broken.
-            pub fn new(id: impl Into<String>) -> Result<Self, IdFault> {
+            pub fn new(id: impl Into<SmolStr>) -> Result<Self, IdFault> {
                 let id = id.into();
                 check(&id)?;
                 Ok(Self(id))

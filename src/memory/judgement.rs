@@ -1,5 +1,7 @@
 //! One judgement, whole: who, for whom, for what, at what state of things, with what result. Never any text.
 
+use std::sync::Arc;
+
 use super::{
     CandidateId, Confidence, Consent, Context, DecisionId, DerivedStoreId, Evidence, Key, KindName, Level, MemoryId,
     Outcome, Owner, PolicyVersion, PrincipalId, PurposeName, Reason, Revision, Sensitivity, SourceKindName, State,
@@ -167,7 +169,7 @@ pub struct Judgement {
     /// Who called.
     pub principal: PrincipalId,
     /// What the caller held, sorted.
-    pub grants: Vec<String>,
+    pub grants: Arc<[String]>,
     /// The highest sensitivity the caller may see.
     pub max_sensitivity: Sensitivity,
     /// For what; `None` for writes.

@@ -65,17 +65,21 @@ impl Scope {
     /// Position in the order of precedence: 0 is narrowest, 5 is general shared.
     #[must_use]
     pub const fn precedence(&self) -> u8 {
-        let level = match self.level {
-            Level::Task(..) => 0,
-            Level::Project(_) => 2,
-            Level::General => 4,
-        };
-        level
-            + match self.audience {
-                Audience::Personal => 0,
-                Audience::Shared => 1,
-            }
+        precedence(&self.level, self.audience)
     }
+}
+
+const fn precedence(level: &Level, audience: Audience) -> u8 {
+    let level = match level {
+        Level::Task(..) => 0,
+        Level::Project(_) => 2,
+        Level::General => 4,
+    };
+    level
+        + match audience {
+            Audience::Personal => 0,
+            Audience::Shared => 1,
+        }
 }
 
 /// Whose row it is: a subject's, or nobody's for shared memories.
@@ -129,6 +133,12 @@ impl Address {
     #[must_use]
     pub fn scope(&self) -> Scope {
         Scope { level: self.level.clone(), audience: self.owner.audience() }
+    }
+
+    /// The precedence of that scope.
+    #[must_use]
+    pub const fn precedence(&self) -> u8 {
+        precedence(&self.level, self.owner.audience())
     }
 }
 

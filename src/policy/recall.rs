@@ -1,6 +1,7 @@
 //! One recall, whole: nominate, judge, select. The same pure function serves, explains and replays (I18).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::judge::{judge, turning_points};
 use super::select::{Judged, found_by_search, fused, rank, reciprocal, select};
@@ -27,7 +28,7 @@ pub struct RecallInput<'a> {
     pub budget: Budget,
     /// The memories that were read: those of the keys and nominations, all others at their keys, and with `all` or
     /// `search` the whole context. In any order.
-    pub memories: &'a [Memory],
+    pub memories: &'a [Arc<Memory>],
     /// Held candidates that the query touches. In any order.
     pub candidates: &'a [Candidate],
 }
@@ -93,6 +94,7 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
     let (reached, leaked): (Vec<&Memory>, Vec<&Memory>) = input
         .memories
         .iter()
+        .map(Arc::as_ref)
         .partition(|memory| terms.viewpoint.reaches(&memory.address.tenant, &memory.address.owner));
     let visible: Vec<&Memory> = reached.into_iter().filter(|memory| terms.viewpoint.sees_memory(memory)).collect();
     let Hits { scores, stale_time } = input.search.map(|search| hits(terms, search, &visible)).unwrap_or_default();

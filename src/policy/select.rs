@@ -53,7 +53,7 @@ pub(super) fn reciprocal(rank: u32) -> f64 {
 pub(super) fn rank(a: &Judged<'_>, b: &Judged<'_>) -> Ordering {
     let tie = |judged: &Judged<'_>| {
         let memory = judged.nominated.memory;
-        (memory.address.scope().precedence(), Reverse(memory.update_time), Reverse(memory.confidence))
+        (memory.address.precedence(), Reverse(memory.update_time), Reverse(memory.confidence))
     };
     b.relevance
         .total_cmp(&a.relevance)
@@ -75,11 +75,8 @@ pub(super) fn select<'a>(terms: &Terms<'_>, budget: Budget, mut judged: Vec<Judg
 /// used carries the best relevance of its key, since the query meant the key.
 fn by_precedence(terms: &Terms<'_>, judged: &mut [Judged<'_>]) {
     judged.sort_by(|a, b| {
-        let place = |judged: &Judged<'_>| {
-            let memory = judged.nominated.memory;
-            (memory.address.key.clone(), memory.address.scope().precedence(), memory.id)
-        };
-        place(a).cmp(&place(b))
+        let place = |judged: &Judged<'_>| (judged.nominated.memory.address.precedence(), judged.nominated.memory.id);
+        key(a).cmp(key(b)).then_with(|| place(a).cmp(&place(b)))
     });
     for same_key in judged.chunk_by_mut(|a, b| key(a) == key(b)) {
         let best =

@@ -54,7 +54,7 @@ struct Which {
 
 /// A context as it was read.
 struct Whole {
-    memories: Vec<Memory>,
+    memories: Vec<Arc<Memory>>,
     by_id: HashMap<MemoryId, usize>,
     by_key: HashMap<Key, Vec<usize>>,
     /// Everything else.
@@ -182,7 +182,7 @@ impl Whole {
     /// `None`: it is too large to be kept, or there may be more candidates than it shows.
     fn of(mut view: View, counted: [u64; 2]) -> Option<Self> {
         let memories = std::mem::take(&mut view.memories);
-        let weight: usize = memories.iter().map(weight).sum();
+        let weight: usize = memories.iter().map(|memory| weight(memory)).sum();
         let fits = memories.len() <= MOST_MEMORIES as usize && weight <= MOST_OF_ONE;
         if !fits || view.candidates.len() >= SHOWN_CANDIDATES {
             return None;
@@ -231,7 +231,7 @@ impl Whole {
 
     fn holding(&self, search: Option<&SearchRead>) -> BTreeSet<MemoryId> {
         let Some(SearchRead::Substring(texts)) = search else { return BTreeSet::new() };
-        let holds = |memory: &&Memory| {
+        let holds = |memory: &&Arc<Memory>| {
             let value = memory.value.as_ref().map_or("", Text::expose);
             texts.iter().any(|text| value.contains(text.expose()))
         };

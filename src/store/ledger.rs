@@ -1,10 +1,16 @@
 //! How a judgement is kept: encoded whole, without any text.
 
-use prost::Message;
-
+use super::Change;
 use super::digest::DigestKey;
-use super::{Change, stored};
-use crate::memory::{Attributes, Confidence, Disposition, Judgement, Reason, ScopeRevision, Subject, Time, Verdict};
+use super::message::Message;
+use crate::memory::{
+    Attributes, Confidence, DerivedStoreId, Disposition, Judgement, Level, PurposeName, Reason, ScopeRevision,
+    SourceKindName, State, Subject, SubjectId, Time, Verdict,
+};
+
+/// About what a decision takes, and each of its verdicts: room that need not grow.
+const FIXED_BYTES: usize = 512;
+const VERDICT_BYTES: usize = 320;
 
 /// A change with its judgement as the ledger keeps it.
 pub(super) struct Sealed {
@@ -20,7 +26,9 @@ pub(super) fn seal(change: Change, key: &DigestKey) -> Sealed {
 
 /// The stored message of a judgement. Keys that are text go in as keyed digests.
 pub(super) fn encode(judgement: &Judgement, key: &DigestKey) -> Vec<u8> {
-    decision(judgement, key).encode_to_vec()
+    let mut message = Message::with_room(FIXED_BYTES + judgement.verdicts.len() * VERDICT_BYTES);
+    decision(&mut message, judgement, key);
+    message.into_bytes()
 }
 
 /// The outcome as the ledger's column and message name it; empty for reads.
@@ -33,66 +41,69 @@ pub(super) const fn outcome(disposition: &Disposition) -> &'static str {
     }
 }
 
-fn decision(judgement: &Judgement, key: &DigestKey) -> stored::Decision {
+fn decision(message: &mut Message, judgement: &Judgement, key: &DigestKey) {
     let context = judgement.context.as_ref().map(|context| &context.0);
-    stored::Decision {
-        method: judgement.method.to_owned(),
-        subject: judgement.subject.as_ref().map(ToString::to_string).unwrap_or_default(),
-        principal: judgement.principal.to_string(),
-        grants: judgement.grants.clone(),
-        purpose: judgement.purpose.as_ref().map(ToString::to_string).unwrap_or_default(),
-        context_level: context.map(|level| level.name().to_owned()).unwrap_or_default(),
-        context_project: context.map(|level| level.project().to_owned()).unwrap_or_default(),
-        context_task: context.map(|level| level.task().to_owned()).unwrap_or_default(),
-        policy_version: judgement.policy_version.0.to_vec(),
-        decide_time: judgement.decide_time.micros(),
-        stale_time: judgement.stale_time.map(Time::micros),
-        revisions: judgement.revisions.iter().map(revision).collect(),
-        verdicts: judgement.verdicts.iter().map(|one| verdict(judgement, one, key)).collect(),
-        not_nominated_count: i64::try_from(judgement.not_nominated_count).unwrap_or(i64::MAX),
-        outcome: outcome(&judgement.disposition).to_owned(),
-        reasons: match &judgement.disposition {
-            Disposition::Answered | Disposition::Done => Vec::new(),
-            Disposition::Decided { reasons, .. } => names(reasons),
-            Disposition::Refused(reason) => vec![(*reason).to_owned()],
-        },
-        min_confidence: judgement.min_confidence.map(Confidence::millionths),
-        max_items: judgement.budget.map_or(0, |budget| budget.max_items),
-        max_value_chars: judgement.budget.map_or(0, |budget| budget.max_value_chars),
-        validate_only: judgement.validate_only,
-        evidence: judgement.evidence.name().to_owned(),
-        max_sensitivity: judgement.max_sensitivity.name().to_owned(),
+    message
+        .text(1, judgement.method)
+        .text(2, judgement.subject.as_ref().map_or("", SubjectId::as_str))
+        .text(3, judgement.principal.as_str())
+        .texts(4, judgement.grants.iter().map(String::as_str))
+        .text(5, judgement.purpose.as_ref().map_or("", PurposeName::as_str))
+        .text(6, context.map_or("", Level::name))
+        .text(7, context.map_or("", Level::project))
+        .text(8, context.map_or("", Level::task))
+        .bytes(9, &judgement.policy_version.0)
+        .number(10, judgement.decide_time.micros())
+        .optional(11, judgement.stale_time.map(Time::micros));
+    for one in &judgement.revisions {
+        message.message(12, |message| revision(message, one));
     }
+    for one in &judgement.verdicts {
+        message.message(13, |message| verdict(message, judgement, one, key));
+    }
+    message
+        .number(14, i64::try_from(judgement.not_nominated_count).unwrap_or(i64::MAX))
+        .text(15, outcome(&judgement.disposition));
+    match &judgement.disposition {
+        Disposition::Answered | Disposition::Done => {}
+        Disposition::Decided { reasons, .. } => names(message, 16, reasons),
+        Disposition::Refused(reason) => {
+            message.texts(16, [*reason]);
+        }
+    }
+    message
+        .optional(17, judgement.min_confidence.map(millionths))
+        .number(18, judgement.budget.map_or(0, |budget| budget.max_items.into()))
+        .number(19, judgement.budget.map_or(0, |budget| budget.max_value_chars.into()))
+        .flag(20, judgement.validate_only)
+        .text(21, judgement.evidence.name())
+        .text(22, judgement.max_sensitivity.name());
 }
 
-fn revision(revision: &ScopeRevision) -> stored::Revision {
-    stored::Revision {
-        owner: revision.owner.as_str().to_owned(),
-        level: revision.level.name().to_owned(),
-        project: revision.level.project().to_owned(),
-        task: revision.level.task().to_owned(),
-        revision: revision.revision.0,
-    }
+fn revision(message: &mut Message, revision: &ScopeRevision) {
+    message
+        .text(1, revision.owner.as_str())
+        .text(2, revision.level.name())
+        .text(3, revision.level.project())
+        .text(4, revision.level.task())
+        .number(5, revision.revision.0);
 }
 
-fn verdict(judgement: &Judgement, verdict: &Verdict, key: &DigestKey) -> stored::Verdict {
-    let nomination = verdict.nomination.as_ref();
-    let (memory_id, candidate_id) = match verdict.subject {
-        Subject::Memory(id) => (id.0.into_bytes().to_vec(), Vec::new()),
-        Subject::Candidate(id) => (Vec::new(), id.0.into_bytes().to_vec()),
+fn verdict(message: &mut Message, judgement: &Judgement, verdict: &Verdict, key: &DigestKey) {
+    match verdict.subject {
+        Subject::Memory(id) => message.bytes(1, id.0.as_bytes()),
+        Subject::Candidate(id) => message.bytes(2, id.0.as_bytes()),
     };
-    stored::Verdict {
-        memory_id,
-        candidate_id,
-        reasons: names(&verdict.reasons),
-        nominator: nominator(verdict).to_owned(),
-        score: nomination.and_then(|nomination| nomination.score),
-        nominated_value_version: nomination.and_then(|nomination| nomination.value_version).map(|version| version.0),
-        derived_store: nomination
-            .and_then(|nomination| nomination.derived_store.as_ref())
-            .map(ToString::to_string)
-            .unwrap_or_default(),
-        attributes: verdict.attributes.as_ref().map(|one| attributes(judgement, one, key)),
+    names(message, 3, &verdict.reasons);
+    message.text(4, nominator(verdict));
+    if let Some(nomination) = &verdict.nomination {
+        message
+            .optional_double(5, nomination.score)
+            .optional(6, nomination.value_version.map(|version| version.0))
+            .text(7, nomination.derived_store.as_ref().map_or("", DerivedStoreId::as_str));
+    }
+    if let Some(one) = &verdict.attributes {
+        message.message(8, |message| attributes(message, judgement, one, key));
     }
 }
 
@@ -109,56 +120,59 @@ const fn nominator(verdict: &Verdict) -> &'static str {
     }
 }
 
-fn attributes(judgement: &Judgement, attributes: &Attributes, key: &DigestKey) -> stored::Attributes {
+fn attributes(message: &mut Message, judgement: &Judgement, attributes: &Attributes, key: &DigestKey) {
     let name = attributes.key.as_str();
-    let (key, key_digest) = if attributes.key_is_text {
-        (String::new(), key.key(&judgement.tenant, name))
+    message
+        .text(1, attributes.owner.as_str())
+        .text(2, attributes.level.name())
+        .text(3, attributes.level.project())
+        .text(4, attributes.level.task());
+    if attributes.key_is_text {
+        message.bytes(6, &key.key(&judgement.tenant, name));
     } else {
-        (name.to_owned(), Vec::new())
-    };
-    stored::Attributes {
-        owner: attributes.owner.as_str().to_owned(),
-        level: attributes.level.name().to_owned(),
-        project: attributes.level.project().to_owned(),
-        task: attributes.level.task().to_owned(),
-        key,
-        key_digest,
-        kind: attributes.kind.to_string(),
-        version: attributes.version.0,
-        value_version: attributes.value_version.0,
-        state: attributes.state.map(|state| state.name().to_owned()).unwrap_or_default(),
-        source_kind: attributes.source_kind.as_ref().map(ToString::to_string).unwrap_or_default(),
-        lineage_trust: attributes.lineage_trust.name().to_owned(),
-        evidence: attributes.evidence.name().to_owned(),
-        confidence: attributes.confidence.map(Confidence::millionths),
-        sensitivity: attributes.sensitivity.name().to_owned(),
-        consent: attributes.consent.name().to_owned(),
-        consent_purposes: attributes.consent.purposes().iter().map(ToString::to_string).collect(),
-        purposes: attributes.purposes.iter().map(ToString::to_string).collect(),
-        observe_time: attributes.observe_time.micros(),
-        valid_from_time: attributes.valid_from_time.map(Time::micros),
-        expire_time: attributes.expire_time.map(Time::micros),
-        update_time: attributes.update_time.micros(),
-        confirm_time: attributes.confirm_time.map(Time::micros),
-        value_chars: attributes.value_chars,
+        message.text(5, name);
     }
+    message
+        .text(7, attributes.kind.as_str())
+        .number(8, attributes.version.0)
+        .number(9, attributes.value_version.0)
+        .text(10, attributes.state.map_or("", State::name))
+        .text(11, attributes.source_kind.as_ref().map_or("", SourceKindName::as_str))
+        .text(12, attributes.lineage_trust.name())
+        .text(13, attributes.evidence.name())
+        .optional(14, attributes.confidence.map(millionths))
+        .text(15, attributes.sensitivity.name())
+        .text(16, attributes.consent.name())
+        .texts(17, attributes.consent.purposes().iter().map(PurposeName::as_str))
+        .texts(18, attributes.purposes.iter().map(PurposeName::as_str))
+        .number(19, attributes.observe_time.micros())
+        .optional(20, attributes.valid_from_time.map(Time::micros))
+        .optional(21, attributes.expire_time.map(Time::micros))
+        .number(22, attributes.update_time.micros())
+        .optional(23, attributes.confirm_time.map(Time::micros))
+        .number(24, attributes.value_chars.into());
 }
 
-fn names(reasons: &[Reason]) -> Vec<String> {
-    reasons.iter().map(|reason| reason.name().to_owned()).collect()
+fn names(message: &mut Message, field: u64, reasons: &[Reason]) {
+    message.texts(field, reasons.iter().map(|reason| reason.name()));
+}
+
+fn millionths(confidence: Confidence) -> i64 {
+    confidence.millionths().into()
 }
 
 #[cfg(test)]
 mod tests {
+    use prost::Message as _;
     use uuid::Uuid;
     use zeroize::Zeroizing;
 
     use super::*;
     use crate::memory::{
-        Budget, CandidateId, Context, DecisionId, DerivedStoreId, Evidence, Level, MemoryId, Nomination, Nominator,
-        Outcome, Owner, PolicyVersion, PrincipalId, ProjectId, PurposeName, Revision, Sensitivity, SubjectId, TenantId,
-        Version,
+        Budget, CandidateId, Consent, Context, DecisionId, Evidence, Key, KindName, MemoryId, Nomination, Nominator,
+        Outcome, Owner, PolicyVersion, PrincipalId, ProjectId, Revision, Sensitivity, TaskId, TenantId, Trust, Version,
     };
+    use crate::store::stored;
 
     fn judgement(disposition: Disposition) -> Judgement {
         Judgement {
@@ -167,7 +181,7 @@ mod tests {
             tenant: TenantId::new("acme").unwrap(),
             subject: Some(SubjectId::new("ann").unwrap()),
             principal: PrincipalId::new("agent").unwrap(),
-            grants: vec!["purpose:draft".to_owned(), "recall".to_owned()],
+            grants: ["purpose:draft".to_owned(), "recall".to_owned()].into(),
             max_sensitivity: Sensitivity::Internal,
             purpose: Some(PurposeName::new("draft").unwrap()),
             context: Some(Context(Level::Project(ProjectId::new("p").unwrap()))),
@@ -254,6 +268,76 @@ mod tests {
             max_sensitivity: "internal".to_owned(),
         };
         assert_eq!(kept(&judgement), expected);
+    }
+
+    #[test]
+    fn what_was_judged_is_kept_whole_and_a_key_that_is_text_as_its_digest_alone() {
+        let purposes = |names: [&str; 2]| names.map(|name| PurposeName::new(name).unwrap()).to_vec();
+        let attributes = |key_is_text| Attributes {
+            owner: Owner::personal(SubjectId::new("ann").unwrap()),
+            level: Level::Task(ProjectId::new("p").unwrap(), TaskId::new("t").unwrap()),
+            key: Key::new("k").unwrap(),
+            key_is_text,
+            kind: KindName::new("fact").unwrap(),
+            version: Version(300),
+            value_version: Version(2),
+            state: Some(State::Quarantined),
+            source_kind: SourceKindName::new("tool").ok(),
+            lineage_trust: Trust::Unverified,
+            evidence: Evidence::UserConfirmed,
+            confidence: Confidence::from_millionths(0),
+            sensitivity: Sensitivity::Restricted,
+            consent: Consent::Granted(purposes(["a", "b"])),
+            purposes: purposes(["c", "d"]),
+            observe_time: Time::from_micros(-1),
+            valid_from_time: Some(Time::from_micros(2)),
+            expire_time: Some(Time::from_micros(3)),
+            update_time: Time::from_micros(4),
+            confirm_time: Some(Time::from_micros(5)),
+            value_chars: u32::MAX,
+        };
+        let key = DigestKey::new(&Zeroizing::new([1; 32])).unwrap();
+        for (key_is_text, name, digest) in
+            [(false, "k", Vec::new()), (true, "", key.key(&TenantId::new("acme").unwrap(), "k"))]
+        {
+            let mut judgement = judgement(Disposition::Answered);
+            judgement.tenant = TenantId::new("acme").unwrap();
+            judgement.verdicts = vec![Verdict {
+                subject: Subject::Candidate(CandidateId(Uuid::from_u128(4))),
+                reasons: Vec::new(),
+                nominator: Nominator::SameKey,
+                nomination: None,
+                attributes: Some(attributes(key_is_text)),
+            }];
+            let expected = stored::Attributes {
+                owner: "ann".to_owned(),
+                level: "task".to_owned(),
+                project: "p".to_owned(),
+                task: "t".to_owned(),
+                key: name.to_owned(),
+                key_digest: digest,
+                kind: "fact".to_owned(),
+                version: 300,
+                value_version: 2,
+                state: "quarantined".to_owned(),
+                source_kind: "tool".to_owned(),
+                lineage_trust: "unverified".to_owned(),
+                evidence: "user_confirmed".to_owned(),
+                confidence: Some(0),
+                sensitivity: "restricted".to_owned(),
+                consent: "granted".to_owned(),
+                consent_purposes: vec!["a".to_owned(), "b".to_owned()],
+                purposes: vec!["c".to_owned(), "d".to_owned()],
+                observe_time: -1,
+                valid_from_time: Some(2),
+                expire_time: Some(3),
+                update_time: 4,
+                confirm_time: Some(5),
+                value_chars: u32::MAX,
+            };
+            let [verdict] = &kept(&judgement).verdicts[..] else { panic!("one verdict") };
+            assert_eq!((verdict.nominator.as_str(), verdict.attributes.as_ref()), ("same_key", Some(&expected)));
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod key_file;
 mod ledger;
 #[doc(hidden)]
 pub mod measuring;
+mod message;
 mod open;
 mod postgres;
 mod read;

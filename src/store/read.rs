@@ -1,6 +1,7 @@
 //! What a store is asked, and what it answers.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Block;
 use crate::memory::{
@@ -49,8 +50,8 @@ pub enum SearchRead {
 /// What a recall judges, read at one point in time.
 #[derive(Debug, Clone)]
 pub struct View {
-    /// The memories, each once.
-    pub memories: Vec<Memory>,
+    /// The memories, each once; shared with whoever keeps them.
+    pub memories: Vec<Arc<Memory>>,
     /// With a substring: the memories in the context whose value has it.
     pub holding: BTreeSet<MemoryId>,
     /// Held candidates.

@@ -36,7 +36,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer {
         name: "memory",
         knows: &[],
-        crates: &["thiserror", "unicode_normalization", "unicode_properties", "uuid"],
+        crates: &["smol_str", "thiserror", "unicode_normalization", "unicode_properties", "uuid"],
         no_std: IMPURE,
     },
     Layer {

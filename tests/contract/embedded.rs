@@ -131,7 +131,7 @@ async fn in_a_full_database_removing_old_decisions_makes_room_for_new_ones() {
     let decide = |micros| {
         let mut change = world.change();
         change.judgement.decide_time = at(micros);
-        change.judgement.grants = vec!["x".repeat(10_000)];
+        change.judgement.grants = ["x".repeat(10_000)].into();
         world.commit(change)
     };
     let mut made = 0;

@@ -238,7 +238,7 @@ impl World {
             tenant: self.tenant.clone(),
             subject: about,
             principal: PrincipalId::new("agent").unwrap(),
-            grants: vec!["capture".to_owned()],
+            grants: ["capture".to_owned()].into(),
             max_sensitivity: Sensitivity::Personal,
             purpose: None,
             context: None,
@@ -359,4 +359,9 @@ pub(crate) fn expect_at(memory: &Memory) -> Expect {
 
 pub(crate) fn contended<T>(result: &Result<T, CommitError>) -> bool {
     matches!(result, Err(CommitError::Contended))
+}
+
+/// The memories of a view, out of the hands of whoever keeps them.
+pub(crate) fn owned(memories: Vec<Arc<Memory>>) -> Vec<Memory> {
+    memories.into_iter().map(Arc::unwrap_or_clone).collect()
 }

@@ -69,7 +69,7 @@ async fn the_ledger_is_measured_while_it_is_written() {
     for micros in [5, 3, 9] {
         let mut change = world.change();
         change.judgement.decide_time = at(micros);
-        change.judgement.grants = vec!["x".repeat(20_000)];
+        change.judgement.grants = ["x".repeat(20_000)].into();
         change.writes = vec![Write::Memory(Box::new(world.memory(&format!("k{micros}"))))];
         world.commit(change).await.unwrap();
     }

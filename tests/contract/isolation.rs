@@ -5,7 +5,7 @@ use recall_gate::store::{
     Block, BlockCause, Error, Expect, PlaceRequest, Range, Reach, SearchRead, ViewRequest, Write,
 };
 
-use crate::fixture::{World, at, contended, key, own, project, subject, task, text, uuid};
+use crate::fixture::{World, at, contended, key, own, owned, project, subject, task, text, uuid};
 
 pub(crate) async fn i02_no_read_shows_another_tenant_or_subject(world: World) {
     let memory = world.memory_at(own("ann"), project("p"), "k");
@@ -117,11 +117,11 @@ pub(crate) async fn b02_project_and_task_ids_match_whole_or_not_at_all(world: Wo
     }
     let mut request = world.ask("ann", project("alpha"));
     request.keys = vec![key("k")];
-    assert_eq!(world.store.view(&request).await.unwrap().memories, std::slice::from_ref(&mine));
+    assert_eq!(owned(world.store.view(&request).await.unwrap().memories), std::slice::from_ref(&mine));
     let range = Range::One(own("ann"), project("alpha"));
     let page = world.store.memories(&world.reach("ann"), &range, None, 100).await.unwrap();
     assert_eq!(page.memories, [mine]);
-    let narrow = world.view_all("ann", task("alpha", "one")).await.memories;
+    let narrow = owned(world.view_all("ann", task("alpha", "one")).await.memories);
     assert_eq!(narrow.len(), 2);
 }
 
@@ -136,7 +136,7 @@ pub(crate) async fn b05_percent_underscore_quotes_and_case_are_literal(world: Wo
     for name in names {
         let mut request = world.ask(name, project(name));
         request.keys = vec![key(name)];
-        let found = world.store.view(&request).await.unwrap().memories;
+        let found = owned(world.store.view(&request).await.unwrap().memories);
         assert_eq!(found.len(), 1, "{name}");
         assert_eq!(found[0].address, world.address(own(name), project(name), name));
         let page = world.store.memories(&world.reach(name), &Range::All, None, 100).await.unwrap();

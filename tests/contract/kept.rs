@@ -24,7 +24,7 @@ fn judged_on(world: &World, view: &View) -> Change {
 /// What is told apart: text that comes without need is no difference.
 fn told(mut view: View, request: &ViewRequest) -> View {
     view.memories.sort_by_key(|memory| memory.id);
-    for memory in &mut view.memories {
+    for memory in view.memories.iter_mut().map(Arc::make_mut) {
         let wanted = request.ids.contains(&memory.id) || request.keys.contains(&memory.address.key);
         if !wanted && !view_of_nominated(request, memory) {
             (memory.value, memory.tokens) = (None, None);
@@ -77,7 +77,8 @@ pub(crate) async fn a_kept_context_answers_as_the_store_does(world: World) {
         }
         let search = ViewRequest { search: Some(SearchRead::Tokens), ..ask };
         let tokens = |view: View| {
-            let mut tokens: Vec<_> = view.memories.into_iter().map(|memory| (memory.id, memory.tokens)).collect();
+            let mut tokens: Vec<_> =
+                view.memories.into_iter().map(|memory| (memory.id, memory.tokens.clone())).collect();
             tokens.sort_by_key(|(id, _)| *id);
             tokens
         };

@@ -3,7 +3,7 @@
 use recall_gate::memory::{Level, Memory, MemoryId, Owner, Revision, ScopeRevision, State, Text, Time, Version};
 use recall_gate::store::{PlaceRequest, Position, Range, ViewRequest, Write};
 
-use crate::fixture::{World, at, key, next, own, project, task, text, uuid, without_value};
+use crate::fixture::{World, at, key, next, own, owned, project, task, text, uuid, without_value};
 
 pub(crate) async fn a_memory_comes_back_as_it_was_written_by_every_way(world: World) {
     let mut plain = world.memory("plain");
@@ -23,11 +23,11 @@ pub(crate) async fn a_memory_comes_back_as_it_was_written_by_every_way(world: Wo
         let level = memory.address.level.clone();
         let mut request = world.ask("ann", level.clone());
         request.keys = vec![memory.address.key.clone()];
-        assert_eq!(world.store.view(&request).await.unwrap().memories, std::slice::from_ref(&memory));
+        assert_eq!(owned(world.store.view(&request).await.unwrap().memories), std::slice::from_ref(&memory));
         let mut request = world.ask("ann", Level::General);
         request.ids = vec![memory.id];
-        assert_eq!(world.store.view(&request).await.unwrap().memories, std::slice::from_ref(&memory));
-        let all = world.view_all("ann", level.clone()).await.memories;
+        assert_eq!(owned(world.store.view(&request).await.unwrap().memories), std::slice::from_ref(&memory));
+        let all = owned(world.view_all("ann", level.clone()).await.memories);
         assert!(all.contains(&without_value(&memory)));
         let page = world.store.memories(&reach, &Range::One(own("ann"), level), None, 10).await.unwrap();
         assert!(page.memories.contains(&memory));
@@ -69,7 +69,7 @@ pub(crate) async fn a_view_holds_what_was_asked_by_key_by_id_and_by_all_and_noth
         ids
     };
     let ask = world.ask("ann", task("p", "t"));
-    let view = async |request: ViewRequest| ids(&world.store.view(&request).await.unwrap().memories);
+    let view = async |request: ViewRequest| ids(&owned(world.store.view(&request).await.unwrap().memories));
 
     let by_key = view(ViewRequest { keys: vec![key("k")], ..ask.clone() }).await;
     assert_eq!(by_key, expect(&[&general, &shared, &in_project, &in_task], &[]));
@@ -149,7 +149,7 @@ pub(crate) async fn a_memory_whose_address_was_taken_is_still_found_by_its_id(wo
     assert_eq!(world.store.memory(&reach, first.id).await.unwrap().as_ref(), Some(&deleted));
     let mut request = world.ask("ann", Level::General);
     request.ids = vec![first.id];
-    assert_eq!(world.store.view(&request).await.unwrap().memories, [deleted, second.clone()]);
+    assert_eq!(owned(world.store.view(&request).await.unwrap().memories), [deleted, second.clone()]);
     let page = world.store.memories(&reach, &Range::All, None, 10).await.unwrap();
     assert_eq!(page.memories, [second]);
 }

@@ -6,7 +6,7 @@ use recall_gate::memory::{Level, Memory, MemoryId, Owner, State, Version};
 use recall_gate::policy::{substring_forms, tokens};
 use recall_gate::store::{SearchRead, View, ViewRequest};
 
-use crate::fixture::{World, next, own, project, task, text, without_value};
+use crate::fixture::{World, next, own, owned, project, task, text, without_value};
 
 impl World {
     async fn search(&self, level: Level, search: SearchRead) -> View {
@@ -43,10 +43,10 @@ pub(crate) async fn a_search_reads_every_memory_of_the_context_with_its_tokens_o
     let with_tokens = |memory: &Memory| Memory { value: None, ..memory.clone() };
 
     let words = world.search(task("p", "t"), SearchRead::Tokens).await;
-    assert_eq!(by_id(words.memories), by_id(vec![with_tokens(&general), with_tokens(&shared)]));
+    assert_eq!(by_id(owned(words.memories)), by_id(vec![with_tokens(&general), with_tokens(&shared)]));
     assert_eq!((words.holding.len(), words.revisions.len()), (0, 6));
     let substring = world.search(task("p", "t"), SearchRead::Substring([text("of b"), text("-")])).await;
-    assert_eq!(by_id(substring.memories), bare);
+    assert_eq!(by_id(owned(substring.memories)), bare);
     assert_eq!(substring.holding, BTreeSet::from([shared.id]));
     assert_eq!(world.substring(Level::General, "value").await, BTreeSet::from([general.id]));
     let whole = ViewRequest {
@@ -55,7 +55,7 @@ pub(crate) async fn a_search_reads_every_memory_of_the_context_with_its_tokens_o
         ids: vec![general.id],
         ..world.ask("ann", Level::General)
     };
-    assert_eq!(world.store.view(&whole).await.unwrap().memories, [general]);
+    assert_eq!(owned(world.store.view(&whole).await.unwrap().memories), [general]);
 }
 
 pub(crate) async fn b05_a_substring_is_literal_whatever_its_characters(world: World) {

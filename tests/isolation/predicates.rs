@@ -5,7 +5,7 @@ use recall_gate::memory::{CandidateId, Context, Level, Memory, MemoryId, Owner, 
 use recall_gate::store::{PlaceRequest, PostgresOptions, Range, Reach, SearchRead, Store, ViewRequest};
 use sqlx::query_scalar;
 
-use crate::fixture::{at, key, own, subject, text};
+use crate::fixture::{at, key, own, owned, subject, text};
 use crate::ground::{APP, Ground, open};
 use crate::policies::settled;
 use crate::wire::Wire;
@@ -112,7 +112,7 @@ async fn foreign(ground: &Ground, store: &dyn Store, ids: &Ids) -> Vec<(&'static
         outcomes += usize::from(store.replay(&kept, at(0)).await.unwrap().is_some());
     }
     vec![
-        ("view", not_hers(&view.memories)),
+        ("view", not_hers(&owned(view.memories.clone()))),
         ("held", held),
         ("holding", view.holding.len().saturating_sub(2)),
         ("values", store.values(&reach, &versions).await.unwrap().len().saturating_sub(2)),

@@ -1,6 +1,7 @@
 //! A policy, memories and offers to vary, each valid as it is made here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use recall_gate::memory::{
     Address, Audience, Budget, Confidence, Consent, Context, Evidence, Key, KindName, Level, Memory, MemoryId, Owner,
@@ -235,3 +236,8 @@ impl Setting {
 }
 
 pub(crate) const BUDGET: Budget = Budget { max_items: 20, max_value_chars: 1500 };
+
+/// As a store hands them out.
+pub(crate) fn shared(memories: &[Memory]) -> Vec<Arc<Memory>> {
+    memories.iter().cloned().map(Arc::new).collect()
+}

@@ -9,7 +9,7 @@ use recall_gate::memory::{
 use recall_gate::policy::{Nominated, RecallInput, Recalled, judge, recall};
 use uuid::Uuid;
 
-use crate::fixture::{Setting, at, memory, mine, project, purpose_name, task};
+use crate::fixture::{Setting, at, memory, mine, project, purpose_name, shared, task};
 
 const PURPOSES: [&str; 3] = ["converse", "draft", "act"];
 
@@ -93,11 +93,12 @@ fn cases() -> impl Strategy<Value = (Vec<Memory>, Vec<Nomination>, bool, usize)>
 }
 
 fn run(setting: &Setting, memories: &[Memory], nominations: &[Nomination], all: bool) -> Recalled {
+    let memories = shared(memories);
     let keys = [Key::new("style").unwrap()];
     let budget = Budget { max_items: 3, max_value_chars: 600 };
     recall(
         &setting.terms(),
-        &RecallInput { keys: &keys, nominations, all, search: None, budget, memories, candidates: &[] },
+        &RecallInput { keys: &keys, nominations, all, search: None, budget, memories: &memories, candidates: &[] },
     )
 }
 

@@ -7,7 +7,7 @@ use recall_gate::memory::{
 use recall_gate::policy::{MAX_ALL, RecallInput, Recalled, recall};
 use uuid::Uuid;
 
-use crate::fixture::{BUDGET, Setting, at, memory, mine, project, task};
+use crate::fixture::{BUDGET, Setting, at, memory, mine, project, shared, task};
 
 struct Query {
     keys: Vec<Key>,
@@ -39,13 +39,14 @@ fn nominate(number: u128, score: f64, index: &str) -> Nomination {
 }
 
 fn run(setting: &Setting, query: &Query, memories: &[Memory]) -> Recalled {
+    let memories = shared(memories);
     let input = RecallInput {
         keys: &query.keys,
         nominations: &query.nominations,
         all: query.all,
         search: None,
         budget: query.budget,
-        memories,
+        memories: &memories,
         candidates: &[],
     };
     recall(&setting.terms(), &input)

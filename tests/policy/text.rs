@@ -8,7 +8,7 @@ use recall_gate::memory::{
 use recall_gate::policy::{MAX_ALL, RecallInput, Recalled, Search, Words, recall, tokens};
 use uuid::Uuid;
 
-use crate::fixture::{BUDGET, Setting, at, memory, mine, project};
+use crate::fixture::{BUDGET, Setting, at, memory, mine, project, shared};
 
 /// A memory with a value and a key of its own.
 pub(crate) fn with_value(number: u128, value: &str) -> Memory {
@@ -25,13 +25,14 @@ pub(crate) fn with_values(values: &[&str]) -> Vec<Memory> {
 }
 
 fn ask(setting: &Setting, search: Search<'_>, nominations: &[Nomination], memories: &[Memory]) -> Recalled {
+    let memories = shared(memories);
     let input = RecallInput {
         keys: &[],
         nominations,
         all: false,
         search: Some(search),
         budget: BUDGET,
-        memories,
+        memories: &memories,
         candidates: &[],
     };
     recall(&setting.terms(), &input)

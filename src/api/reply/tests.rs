@@ -68,7 +68,7 @@ fn judgement(verdicts: Vec<Verdict>) -> Judgement {
         tenant: TenantId::new("acme").unwrap(),
         subject: None,
         principal: PrincipalId::new("agent").unwrap(),
-        grants: Vec::new(),
+        grants: [].into(),
         max_sensitivity: Sensitivity::Internal,
         purpose: Some(PurposeName::new("draft").unwrap()),
         context: None,

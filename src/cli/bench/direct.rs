@@ -75,7 +75,8 @@ impl Direct {
     }
 
     fn change(&self, number: u64, request: &ViewRequest, view: View) -> Result<Change, IdFault> {
-        let found: BTreeMap<MemoryId, Memory> = view.memories.into_iter().map(|memory| (memory.id, memory)).collect();
+        let found: BTreeMap<MemoryId, Arc<Memory>> =
+            view.memories.into_iter().map(|memory| (memory.id, memory)).collect();
         let verdicts = request.ids.iter().filter_map(|id| found.get(id)).map(|memory| self.verdict(memory));
         let reach = request.reach.clone();
         let judgement = Judgement {
@@ -84,7 +85,7 @@ impl Direct {
             tenant: reach.tenant.clone(),
             subject: Some(reach.subject.clone()),
             principal: PrincipalId::new(PRINCIPAL)?,
-            grants: crate::identity::Grants::all().names(),
+            grants: crate::identity::Grants::all().names().into(),
             max_sensitivity: Sensitivity::Restricted,
             purpose: Some(PurposeName::new(PURPOSE)?),
             context: Some(request.context.clone()),

@@ -103,7 +103,7 @@ fn change(policy: &Policy, world: &World, part: Part, now: Time) -> Result<Chang
         tenant: tenant.clone(),
         subject: Some(subject.clone()),
         principal: PrincipalId::new(PRINCIPAL)?,
-        grants: Vec::new(),
+        grants: [].into(),
         max_sensitivity: Sensitivity::Restricted,
         purpose: None,
         context: None,

@@ -4,6 +4,7 @@
 //! PostgreSQL the statement tells the database whose rows it is about, by `visible!`.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use sqlx::query_as;
 
@@ -213,7 +214,7 @@ fn candidate(row: Row) -> Result<Candidate, Fault> {
 }
 
 /// Each memory once; what comes first, with its value, wins.
-fn once(found: [Vec<Memory>; 2]) -> Vec<Memory> {
+fn once(found: [Vec<Memory>; 2]) -> Vec<Arc<Memory>> {
     let mut seen: HashSet<MemoryId> = HashSet::new();
-    found.into_iter().flatten().filter(|memory| seen.insert(memory.id)).collect()
+    found.into_iter().flatten().filter(|memory| seen.insert(memory.id)).map(Arc::new).collect()
 }

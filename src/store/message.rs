@@ -1,0 +1,151 @@
+//! A protobuf message, written field by field out of what is there.
+//!
+//! Decision: decisions are written this way and not as values of the generated types. Each recall writes one of hundreds
+//! of fields, and those types own every string. The cost is that a field's number stands here and in the proto; a test
+//! reads all of them back as the generated type.
+
+/// How a field is laid out.
+const VARINT: u64 = 0;
+const FIXED_64: u64 = 1;
+const LENGTH: u64 = 2;
+
+/// The bytes so far. As in proto3, a field that is not optional and has its default value is left out.
+#[derive(Debug, Default)]
+pub(super) struct Message(Vec<u8>);
+
+impl Message {
+    /// An empty one, with room for so many bytes.
+    pub(super) fn with_room(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
+    pub(super) fn text(&mut self, field: u64, text: &str) -> &mut Self {
+        self.bytes(field, text.as_bytes())
+    }
+
+    pub(super) fn bytes(&mut self, field: u64, bytes: &[u8]) -> &mut Self {
+        if !bytes.is_empty() {
+            self.element(field, bytes);
+        }
+        self
+    }
+
+    /// Each of a repeated field, empty ones too.
+    pub(super) fn texts<'a>(&mut self, field: u64, texts: impl IntoIterator<Item = &'a str>) -> &mut Self {
+        for text in texts {
+            self.element(field, text.as_bytes());
+        }
+        self
+    }
+
+    pub(super) fn number(&mut self, field: u64, number: i64) -> &mut Self {
+        self.optional(field, (number != 0).then_some(number))
+    }
+
+    pub(super) fn flag(&mut self, field: u64, flag: bool) -> &mut Self {
+        self.number(field, i64::from(flag))
+    }
+
+    pub(super) fn optional(&mut self, field: u64, number: Option<i64>) -> &mut Self {
+        if let Some(number) = number {
+            self.key(field, VARINT);
+            self.varint(number.cast_unsigned());
+        }
+        self
+    }
+
+    pub(super) fn optional_double(&mut self, field: u64, number: Option<f64>) -> &mut Self {
+        if let Some(number) = number {
+            self.key(field, FIXED_64);
+            self.0.extend_from_slice(&number.to_le_bytes());
+        }
+        self
+    }
+
+    /// A message within this one.
+    pub(super) fn message(&mut self, field: u64, write: impl FnOnce(&mut Self)) -> &mut Self {
+        self.key(field, LENGTH);
+        let start = self.0.len();
+        write(self);
+        // How long it is says so before it: behind it first, then turned to its front.
+        let end = self.0.len();
+        self.varint(length(end - start));
+        let told = self.0.len() - end;
+        if let Some(written) = self.0.get_mut(start..) {
+            written.rotate_right(told);
+        }
+        self
+    }
+
+    fn element(&mut self, field: u64, bytes: &[u8]) {
+        self.key(field, LENGTH);
+        self.varint(length(bytes.len()));
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn key(&mut self, field: u64, layout: u64) {
+        self.varint(field << 3 | layout);
+    }
+
+    fn varint(&mut self, mut number: u64) {
+        loop {
+            let [low, ..] = number.to_le_bytes();
+            number >>= 7;
+            if number == 0 {
+                self.0.push(low & 0x7f);
+                return;
+            }
+            self.0.push(low | 0x80);
+        }
+    }
+}
+
+fn length(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_lengths_are_written_as_protobuf_has_them() {
+        let written = |number| {
+            let mut message = Message::default();
+            message.varint(number);
+            message.into_bytes()
+        };
+        for number in [0, 1, 127, 128, 300, 1 << 35, u64::MAX] {
+            let mut expected = Vec::new();
+            prost::encode_length_delimiter(usize::try_from(number).unwrap(), &mut expected).unwrap();
+            assert_eq!(written(number), expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_long_message_within_another_has_its_length_before_it() {
+        let text = "x".repeat(300);
+        let mut message = Message::default();
+        message.message(1, |inner| {
+            inner.text(2, &text);
+        });
+        let bytes = message.into_bytes();
+        let (head, rest) = bytes.split_at(6);
+        assert_eq!(head, [1 << 3 | 2, 0xaf, 0x02, 2 << 3 | 2, 0xac, 0x02]);
+        assert_eq!(rest, text.as_bytes());
+    }
+
+    #[test]
+    fn what_has_its_default_is_left_out_unless_it_is_optional_or_repeated() {
+        let mut message = Message::default();
+        message.text(1, "").bytes(2, &[]).number(3, 0).flag(4, false).optional(5, None).optional_double(6, None);
+        assert!(message.into_bytes().is_empty());
+        let mut message = Message::default();
+        message.optional(5, Some(0)).texts(7, [""]).message(8, |_| ());
+        assert_eq!(message.into_bytes(), [5 << 3, 0, 7 << 3 | 2, 0, 8 << 3 | 2, 0]);
+    }
+}
