@@ -1,5 +1,10 @@
 //! What all handlers share: who calls, and that a unit of work is never cut in half.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::runtime::Handle;
 use tonic::{Request, Response, Status};
 use tracing::Instrument;
 
@@ -15,10 +20,10 @@ struct Panicked;
 /// Does the work of one call, to its end even where the caller goes away, and answers with its outcome.
 ///
 /// Decision: tonic drops a handler's future at any await when the call is cancelled or its connection breaks, and a
-/// transaction dropped between two statements is neither done nor undone. So the work runs in a task of its own, which
-/// the call awaits but does not own. The cost is one spawn a call; a panic in it ends this call and no other. What the
-/// layers put beside the request lives as long as the work: its place among the calls at once is not free before. A
-/// [`Deadline`] there ends what of the work has not begun by then.
+/// transaction dropped between two statements is neither done nor undone. So work that is dropped goes on in a task of
+/// its own. A panic in it ends this call and no other. What the layers put beside the request lives as long as the
+/// work: its place among the calls at once is not free before. A [`Deadline`] there ends what of the work has not begun
+/// by then.
 pub(super) async fn call<Q, R, W>(request: Request<Q>, work: impl FnOnce(Caller, Q) -> W) -> Result<Response<R>, Status>
 where
     R: Send + 'static,
@@ -32,10 +37,39 @@ where
         drop(extensions);
         outcome
     };
-    let outcome = tokio::spawn(beside.in_current_span()).await;
-    match outcome.unwrap_or_else(|_| Err(Error::Internal(Box::new(Panicked)))) {
+    match ToItsEnd(Some(Box::pin(beside))).await {
         Ok(reply) => Ok(Response::new(reply)),
         Err(error) => Err(status::of(&error)),
+    }
+}
+
+/// Work that goes on in a task of its own where this is dropped before it is done.
+struct ToItsEnd<W: Future<Output: Send> + Send + 'static>(Option<Pin<Box<W>>>);
+
+impl<R, W> Future for ToItsEnd<W>
+where
+    R: Send,
+    W: Future<Output = Result<R, Error>> + Send + 'static,
+{
+    type Output = Result<R, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // Work that panicked, or is done, is not there to go on.
+        let Some(mut work) = self.0.take() else { return Poll::Ready(Err(Error::Internal(Box::new(Panicked)))) };
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
+        let polled = polled.unwrap_or_else(|_| Poll::Ready(Err(Error::Internal(Box::new(Panicked)))));
+        if polled.is_pending() {
+            self.0 = Some(work);
+        }
+        polled
+    }
+}
+
+impl<W: Future<Output: Send> + Send + 'static> Drop for ToItsEnd<W> {
+    fn drop(&mut self) {
+        if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(work.in_current_span());
+        }
     }
 }
 

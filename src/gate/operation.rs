@@ -1,9 +1,10 @@
 //! What a call does to memories, and the spans of it: one for the operation, and one for each step below it.
 //!
 //! Names are those of OpenTelemetry's GenAI conventions where they have one, else in the same form. No span of the gate
-//! says anything else: text, keys, ids, tenants and subjects are in none.
+//! says anything else: text, keys, ids, tenants and subjects are in none. They are for whoever collects spans, and cost a
+//! call without a collector nothing: at `info` the log knows of the call's own span alone.
 
-use tracing::{Span, info_span};
+use tracing::{Span, debug_span};
 
 /// Which memory operation: a value of the GenAI conventions, or one of their form.
 const OPERATION: &str = "gen_ai.operation.name";
@@ -41,20 +42,20 @@ pub(super) const LIST_CANDIDATES: Operation = Operation { method: "ListCandidate
 
 /// The operation itself, below the call.
 pub(super) fn span(name: &'static str) -> Span {
-    info_span!("operation", { SPAN_NAME } = name, { OPERATION } = name)
+    debug_span!("operation", { SPAN_NAME } = name, { OPERATION } = name)
 }
 
 /// Reading from the store.
 pub(super) fn load(parent: &Span) -> Span {
-    info_span!(parent: parent, "load")
+    debug_span!(parent: parent, "load")
 }
 
 /// Deciding.
 pub(super) fn judge(parent: &Span) -> Span {
-    info_span!(parent: parent, "judge")
+    debug_span!(parent: parent, "judge")
 }
 
 /// Waiting until the decision is durable.
 pub(super) fn record(parent: &Span) -> Span {
-    info_span!(parent: parent, "record")
+    debug_span!(parent: parent, "record")
 }

@@ -160,7 +160,8 @@ pub struct PolicyVersion(pub [u8; 32]);
 
 impl fmt::Display for PolicyVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let (halves, _) = self.0.as_chunks();
+        halves.iter().try_for_each(|half| write!(f, "{:032x}", u128::from_be_bytes(*half)))
     }
 }
 

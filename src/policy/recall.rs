@@ -87,10 +87,8 @@ pub fn stale_time_of(terms: &Terms<'_>, memory: &Memory) -> Option<Time> {
 /// Every memory that is visible, with the first way it came here, and what the gates say of it.
 fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>, Option<Time>, u64) {
     let asked: BTreeSet<&Key> = input.keys.iter().collect();
-    let mut nominations: BTreeMap<MemoryId, Vec<&Nomination>> = BTreeMap::new();
-    for nomination in input.nominations {
-        nominations.entry(nomination.memory_id).or_default().push(nomination);
-    }
+    let mut nominations: Vec<&Nomination> = input.nominations.iter().collect();
+    nominations.sort_by_key(|nomination| nomination.memory_id);
     let (reached, leaked): (Vec<&Memory>, Vec<&Memory>) = input
         .memories
         .iter()
@@ -99,12 +97,12 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
     let visible: Vec<&Memory> = reached.into_iter().filter(|memory| terms.viewpoint.sees_memory(memory)).collect();
     let Hits { scores, stale_time } = input.search.map(|search| hits(terms, search, &visible)).unwrap_or_default();
     let relevance = fused(input.nominations, &scores);
-    let found = visible.iter().filter(|memory| nominations.contains_key(&memory.id) || scores.contains_key(&memory.id));
+    let found = visible.iter().filter(|memory| !of(&nominations, memory).is_empty() || scores.contains_key(&memory.id));
     let keys: BTreeSet<&Key> = found.map(|memory| &memory.address.key).chain(input.keys).collect();
     let mut judged = Vec::with_capacity(visible.len());
     for memory in visible {
         let place = &memory.address;
-        let nomination = nominations.get(&memory.id).and_then(|of_it| best(of_it, memory));
+        let nomination = best(of(&nominations, memory), memory);
         let in_context = terms.context.is_none_or(|context| context.sees(&place.level));
         let by_key = in_context && asked.contains(&place.key);
         let nominator = match nomination {
@@ -124,18 +122,28 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
     (judged, stale_time, u64::try_from(leaked.len()).unwrap_or(u64::MAX))
 }
 
+/// Those of a memory, among all of them in the order of their ids.
+fn of<'s, 'a>(nominations: &'s [&'a Nomination], memory: &Memory) -> &'s [&'a Nomination] {
+    let from = nominations.partition_point(|nomination| nomination.memory_id < memory.id);
+    let to = nominations.partition_point(|nomination| nomination.memory_id <= memory.id);
+    nominations.get(from..to).unwrap_or_default()
+}
+
 /// Of several stores that nominate one memory, the one that speaks for it: one that holds the value as it is now.
 fn best<'a>(nominations: &[&'a Nomination], memory: &Memory) -> Option<&'a Nomination> {
     let current = |nomination: &Nomination| nomination.value_version == Some(memory.value_version);
-    let rank = |nomination: &&&'a Nomination| {
-        (!current(nomination), nomination.value_version.is_some(), nomination.derived_store.clone())
+    let rank = |nomination: &&'a Nomination| {
+        (!current(nomination), nomination.value_version.is_some(), nomination.derived_store.as_ref())
     };
-    nominations.iter().min_by_key(rank).copied()
+    nominations.iter().copied().min_by_key(rank)
 }
 
 /// Of what `all` or a text alone found, the first [`MAX_ALL`]: admissible ones before all others, each part in rank, so
 /// that what is rejected cannot crowd out what is not. Whatever shares a key with one that stays, stays, and no other.
 fn cap(judged: Vec<Judged<'_>>) -> (Vec<Judged<'_>>, u64) {
+    if judged.len() <= MAX_ALL {
+        return (judged, 0);
+    }
     let (elsewhere, judged): (Vec<_>, Vec<_>) =
         judged.into_iter().partition(|judged| judged.nominated.nominator == Nominator::SameKey);
     let (mut all, mut kept): (Vec<_>, Vec<_>) = judged.into_iter().partition(found_by_search);

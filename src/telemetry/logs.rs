@@ -95,9 +95,13 @@ fn layers<W>(
 where
     W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
 {
-    // Spans alone: lines of the log stay in the log, and whether one would be written is for its filter to say.
-    let own_spans = FilterFn::new(|metadata| metadata.is_span() && metadata.target().starts_with("recall_gate"))
-        .with_max_level_hint(LevelFilter::INFO);
+    // Spans alone: lines of the log stay in the log, and whether one would be written is for its filter to say. Without an
+    // exporter, the call's alone: the log has its trace id.
+    let most = if traces.are_exported() { LevelFilter::DEBUG } else { LevelFilter::INFO };
+    let own_spans = FilterFn::new(move |metadata| {
+        metadata.is_span() && *metadata.level() <= most && metadata.target().starts_with("recall_gate")
+    })
+    .with_max_level_hint(most);
     let spans = tracing_opentelemetry::layer()
         .with_location(false)
         .with_threads(false)

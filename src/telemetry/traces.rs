@@ -94,6 +94,10 @@ impl Traces {
         Ok(Self { provider, way: Some(way) })
     }
 
+    pub(super) const fn are_exported(&self) -> bool {
+        self.way.is_some()
+    }
+
     pub(super) fn tracer(&self) -> SdkTracer {
         self.provider.tracer(SERVICE)
     }

@@ -1,5 +1,7 @@
-//! The decisions of reads, many in one statement.
+//! The decisions of reads, many in one statement, and where nothing else is to be committed, their whole transaction in
+//! one text: each text that the database is sent costs two changes of thread, and all that wait pay for them.
 
+use std::array;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
@@ -11,17 +13,42 @@ use crate::store::digest::DigestKey;
 use crate::store::fault::Fault;
 use crate::store::ledger::{self, Sealed};
 
-/// How many rows a statement appends; each is prepared once.
-const SIZES: [usize; 4] = [64, 16, 4, 1];
+/// The most rows of a statement. Each number of rows has a statement of its own, which is prepared once.
+const MOST: usize = 64;
+/// How many statements there are: whoever keeps them prepared needs room for them.
+pub(super) const STATEMENTS: usize = 2 * MOST + 2;
 
 const COLUMNS: usize = 8;
 
-static STATEMENTS: LazyLock<[String; SIZES.len()]> = LazyLock::new(|| SIZES.map(statement));
+/// What stands around the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transaction {
+    /// One that has begun: it ends with the last of them.
+    Begun,
+    /// One of their own.
+    Own,
+}
 
-fn statement(rows: usize) -> String {
-    let mut sql =
-        "INSERT INTO decisions (tenant, owner, decide_time, decision_id, method, outcome, key_id, body) VALUES"
-            .to_owned();
+/// For each number of rows from 1.
+struct Texts {
+    whole: [String; MOST],
+    last: [String; MOST],
+    first: String,
+    middle: String,
+}
+
+static TEXTS: LazyLock<Texts> = LazyLock::new(|| Texts {
+    whole: array::from_fn(|at| text(true, at + 1, true)),
+    last: array::from_fn(|at| text(false, at + 1, true)),
+    first: text(true, MOST, false),
+    middle: text(false, MOST, false),
+});
+
+fn text(begins: bool, rows: usize, ends: bool) -> String {
+    let mut sql = if begins { "BEGIN IMMEDIATE; " } else { "" }.to_owned();
+    sql.push_str(
+        "INSERT INTO decisions (tenant, owner, decide_time, decision_id, method, outcome, key_id, body) VALUES",
+    );
     for row in 0..rows {
         sql.push_str(if row == 0 { " (" } else { ", (" });
         for column in 1..=COLUMNS {
@@ -30,33 +57,43 @@ fn statement(rows: usize) -> String {
         }
         sql.push(')');
     }
+    sql.push_str(if ends { "; COMMIT" } else { "" });
     sql
 }
 
-/// Appends the decisions of changes that write nothing.
-pub(super) async fn append(
+/// Appends the decisions of changes that write nothing, and commits. Without any it does nothing.
+pub(super) async fn append_and_commit(
     connection: &mut SqliteConnection,
     key: &DigestKey,
-    mut decided: &[&Sealed],
+    decided: &[&Sealed],
+    transaction: Transaction,
 ) -> Result<(), Fault> {
-    for (size, sql) in SIZES.into_iter().zip(STATEMENTS.iter()) {
-        while let Some((rows, rest)) = decided.split_at_checked(size) {
-            decided = rest;
-            let mut statement = query(sql.as_str());
-            for Sealed { change, body } in rows {
-                let judgement = &change.judgement;
-                statement = statement
-                    .bind(judgement.tenant.as_str())
-                    .bind(judgement.subject.as_ref().map_or("", SubjectId::as_str))
-                    .bind(judgement.decide_time.micros())
-                    .bind(judgement.decision_id.0)
-                    .bind(judgement.method)
-                    .bind(ledger::outcome(&judgement.disposition))
-                    .bind(key.id())
-                    .bind(body.as_slice());
-            }
-            statement.execute(&mut *connection).await?;
+    let mut begun = transaction == Transaction::Begun;
+    let mut chunks = decided.chunks(MOST).peekable();
+    while let Some(rows) = chunks.next() {
+        let of_so_many = rows.len().checked_sub(1);
+        let sql = match (begun, chunks.peek().is_none()) {
+            (false, true) => of_so_many.and_then(|at| TEXTS.whole.get(at)),
+            (true, true) => of_so_many.and_then(|at| TEXTS.last.get(at)),
+            (false, false) => Some(&TEXTS.first),
+            (true, false) => Some(&TEXTS.middle),
+        };
+        let sql = sql.ok_or(Fault::Stored("decisions"))?;
+        begun = true;
+        let mut statement = query(sql.as_str());
+        for Sealed { change, body } in rows {
+            let judgement = &change.judgement;
+            statement = statement
+                .bind(judgement.tenant.as_str())
+                .bind(judgement.subject.as_ref().map_or("", SubjectId::as_str))
+                .bind(judgement.decide_time.micros())
+                .bind(judgement.decision_id.0)
+                .bind(judgement.method)
+                .bind(ledger::outcome(&judgement.disposition))
+                .bind(key.id())
+                .bind(body.as_slice());
         }
+        statement.execute(&mut *connection).await?;
     }
     Ok(())
 }
@@ -67,7 +104,8 @@ mod tests {
 
     #[test]
     fn each_row_has_its_parameters() {
-        assert!(statement(1).ends_with("VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"));
-        assert!(statement(64).ends_with(", $512)"));
+        assert!(text(false, 1, false).ends_with("VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"));
+        let whole = text(true, 64, true);
+        assert!(whole.starts_with("BEGIN IMMEDIATE; INSERT") && whole.ends_with(", $512); COMMIT"));
     }
 }

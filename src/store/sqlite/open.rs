@@ -7,9 +7,9 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, query_scalar};
+use sqlx::{ConnectOptions, query, query_scalar};
 
-use super::{files, queries, writer};
+use super::{decisions, files, queries, writer};
 use crate::store::OpenError;
 use crate::store::digest::DigestKey;
 
@@ -18,6 +18,8 @@ static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/sqlite");
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_BYTES_KEPT: &str = "67108864";
+/// Of the writer: those of decisions, and the others.
+const STATEMENTS_KEPT: usize = decisions::STATEMENTS + 100;
 
 /// How a database is opened.
 #[derive(Debug, Clone)]
@@ -49,7 +51,8 @@ fn writing(path: &Path, options: &SqliteOptions) -> SqliteConnectOptions {
     let connect = common(path)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
-        .pragma("journal_size_limit", WAL_BYTES_KEPT);
+        .pragma("journal_size_limit", WAL_BYTES_KEPT)
+        .statement_cache_capacity(STATEMENTS_KEPT);
     match options.max_pages {
         Some(max_pages) => connect.pragma("max_page_count", max_pages.to_string()),
         None => connect,
@@ -110,6 +113,9 @@ pub(super) async fn open(path: PathBuf, options: SqliteOptions) -> Result<Opened
         queries::keep_key_id(&mut connection, key.id()).await?;
     }
     let in_place = files::InPlace::of(connect.get_filename())?;
+    // From here on the writer waits by itself.
+    query("PRAGMA busy_timeout = 0").execute(&mut connection).await?;
+    let connect = connect.busy_timeout(Duration::ZERO);
     let readers = readers(connect.get_filename(), &options, in_place.clone()).await?;
     Ok(Opened { writer: writer::Start { connection, connect, lock, in_place }, readers, key })
 }

@@ -1,7 +1,7 @@
 //! The writer: one task that owns the one connection that writes.
 //!
 //! It takes all orders that wait, applies each in a savepoint of its own, and after them the decisions of reads
-//! together; commits once, and answers only then. What is to be erased goes after them in a transaction of its own, so
+//! together; commits once, and answers only then. Where nothing but reads waits, all of it is one text. What is to be erased goes after them in a transaction of its own, so
 //! that no caller waits for it or fails with it, and so does the trial of whether it can still commit. What is out of
 //! time before its turn is not applied: the wait for another process's lock lies before that.
 //!
@@ -16,63 +16,32 @@
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection, query};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep};
 
+use super::decisions::Transaction;
 use super::error::{Blame, blame, is_busy, meaning};
 use super::files::InPlace;
+use super::orders::{Applied, Erase, Order, Read, parted};
 use super::revisions::Revisions;
 use super::{decisions, queries, tidy};
-use crate::memory::{Judgement, PolicyVersion, Time};
 use crate::store::deadline::Deadline;
 use crate::store::digest::DigestKey;
 use crate::store::fault::{Fault, Stop};
 use crate::store::ledger::Sealed;
-use crate::store::{CommitError, Error, Expect, Recorded};
+use crate::store::{CommitError, Error, Expect};
 
 /// The most orders of one group.
 const GROUP: usize = 512;
 /// The most orders that wait; whoever comes then waits to wait.
 const QUEUE: usize = 1024;
-
-/// What the writer is asked to do.
-pub(super) enum Order {
-    /// All of them or none.
-    Commit {
-        changes: Vec<Sealed>,
-        /// Not to be applied after that.
-        deadline: Option<Deadline>,
-        answer: Answer<Recordeds, CommitError>,
-    },
-    KeepPolicy {
-        version: PolicyVersion,
-        document: String,
-        now: Time,
-        answer: Answer<(), Error>,
-    },
-    Erase {
-        what: Erase,
-        limit: u32,
-        answer: Answer<u64, Error>,
-    },
-    Check(Answer<(), Error>),
-    Close(oneshot::Sender<()>),
-}
-
-type Recordeds = Vec<Recorded<Judgement>>;
-
-/// What is to go.
-#[derive(Clone, Copy)]
-pub(super) enum Erase {
-    /// Candidates and outcomes that are over at that instant.
-    Lapsed(Time),
-    /// Decisions that were made before that instant.
-    Decisions(Time),
-}
-
-type Answer<T, E> = oneshot::Sender<Result<T, E>>;
+/// How long another process's lock is waited for, and how often it is tried.
+const BUSY: Duration = Duration::from_secs(5);
+const BUSY_PACE: Duration = Duration::from_millis(5);
 
 /// What the writer starts with.
 pub(super) struct Start {
@@ -98,67 +67,18 @@ struct Writer {
     revisions: Revisions,
     /// A group has failed since the store was last asked whether it answers.
     failed: bool,
+    /// What has failed may have left the connection broken, or inside a transaction.
+    doubted: bool,
 }
 
 /// Starts the writer. It ends when it is told to close or when nobody can order any more, and then unlocks.
 pub(super) fn start(start: Start, key: Arc<DigestKey>, counts: Arc<Counts>) -> mpsc::Sender<Order> {
     let (sender, orders) = mpsc::channel(QUEUE);
     let Start { connection, connect, lock, in_place } = start;
-    let writer = Writer { connection, connect, in_place, key, counts, revisions: Revisions::default(), failed: false };
+    let (revisions, failed, doubted) = (Revisions::default(), false, false);
+    let writer = Writer { connection, connect, in_place, key, counts, revisions, failed, doubted };
     tokio::spawn(writer.run(orders, lock));
     sender
-}
-
-/// Changes that were applied together, or refused by themselves.
-enum Applied {
-    Changes(Vec<Sealed>, Answer<Recordeds, CommitError>),
-    Refused(CommitError, Answer<Recordeds, CommitError>),
-    Policy(Answer<(), Error>),
-    Erased(u64, Answer<u64, Error>),
-}
-
-impl Applied {
-    fn committed(self) {
-        // An answer nobody waits for any more is dropped: the caller has gone, the change stands.
-        match self {
-            Self::Changes(changes, answer) => {
-                let recorded = changes.into_iter().map(|one| Recorded::after_commit(one.change.judgement));
-                drop(answer.send(Ok(recorded.collect())));
-            }
-            Self::Refused(why, answer) => drop(answer.send(Err(why))),
-            Self::Policy(answer) => drop(answer.send(Ok(()))),
-            Self::Erased(rows, answer) => drop(answer.send(Ok(rows))),
-        }
-    }
-
-    fn failed(self, why: Error) {
-        match self {
-            Self::Changes(_, answer) | Self::Refused(_, answer) => drop(answer.send(Err(why.into()))),
-            Self::Policy(answer) => drop(answer.send(Err(why))),
-            Self::Erased(_, answer) => drop(answer.send(Err(why))),
-        }
-    }
-}
-
-/// Decisions of reads, which write nothing else.
-struct Read {
-    changes: Vec<Sealed>,
-    deadline: Option<Deadline>,
-    answer: Answer<Recordeds, CommitError>,
-}
-
-/// The reads among the orders, and the other orders.
-fn parted(orders: Vec<Order>) -> (Vec<Read>, impl Iterator<Item = Order>) {
-    let (mut reads, mut others) = (Vec::new(), Vec::new());
-    for order in orders {
-        match order {
-            Order::Commit { changes, deadline, answer } if changes.iter().all(|one| one.change.is_read()) => {
-                reads.push(Read { changes, deadline, answer });
-            }
-            order => others.push(order),
-        }
-    }
-    (reads, others.into_iter())
 }
 
 impl Writer {
@@ -203,6 +123,7 @@ impl Writer {
         let failed = std::mem::take(&mut self.failed);
         let tried = self.try_to_commit().await;
         if tried.is_err() {
+            self.doubted = true;
             let _ = query("ROLLBACK").execute(&mut self.connection).await;
         }
         tried.map_err(meaning)?;
@@ -236,7 +157,7 @@ impl Writer {
             Err(fault) => {
                 let _ = query("ROLLBACK").execute(&mut self.connection).await;
                 tracing::error!(error = &fault as &dyn std::error::Error, "a group of changes was not committed");
-                self.failed = true;
+                (self.failed, self.doubted) = (true, true);
                 self.revisions.forget_all();
                 let fault = Arc::new(meaning(fault));
                 let rest = orders.filter_map(|order| match order {
@@ -257,10 +178,13 @@ impl Writer {
     /// is in `applied`, the failed one too.
     async fn transaction(
         &mut self,
-        orders: &mut impl Iterator<Item = Order>,
+        orders: &mut impl ExactSizeIterator<Item = Order>,
         reads: &mut Vec<Read>,
         applied: &mut Vec<Applied>,
     ) -> Result<(), Fault> {
+        if orders.len() == 0 && !self.doubted && self.record_alone(reads, applied).await? {
+            return Ok(());
+        }
         self.begin().await?;
         for order in orders {
             match order {
@@ -289,37 +213,59 @@ impl Writer {
                 Order::Check(_) | Order::Close(_) => {}
             }
         }
-        self.record(reads, applied).await?;
-        self.end().await
+        self.refuse(reads, applied).await?;
+        self.record(reads, applied, Transaction::Begun).await
     }
 
-    /// Appends the decisions of reads that still stand, together.
-    async fn record(&mut self, reads: &mut Vec<Read>, applied: &mut Vec<Applied>) -> Result<(), Fault> {
-        let mut standing = Vec::with_capacity(reads.len());
-        let mut outcome = Ok(());
-        for read in reads.drain(..) {
+    /// Appends the decisions of reads in a transaction of their own. `false`: another process holds the lock, and none
+    /// was appended.
+    async fn record_alone(&mut self, reads: &mut Vec<Read>, applied: &mut Vec<Applied>) -> Result<bool, Fault> {
+        self.in_place.verify()?;
+        self.refuse(reads, applied).await?;
+        match self.record(reads, applied, Transaction::Own).await {
+            Ok(()) => Ok(true),
+            Err(Fault::Sql(error)) if is_busy(&error) => Ok(false),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Refuses the reads that are out of time, or whose revisions no longer stand.
+    async fn refuse(&mut self, reads: &mut Vec<Read>, applied: &mut Vec<Applied>) -> Result<(), Fault> {
+        let mut asked = std::mem::take(reads).into_iter();
+        while let Some(read) = asked.next() {
             if read.deadline.is_some_and(Deadline::is_over) {
                 applied.push(Applied::Refused(Error::OutOfTime.into(), read.answer));
                 continue;
             }
-            if outcome.is_ok() {
-                match self.stands(&read.changes).await {
-                    Ok(true) => {}
-                    Ok(false) => {
-                        applied.push(Applied::Refused(CommitError::Contended, read.answer));
-                        continue;
-                    }
-                    Err(fault) => outcome = Err(fault),
+            match self.stands(&read.changes).await {
+                Ok(true) => reads.push(read),
+                Ok(false) => applied.push(Applied::Refused(CommitError::Contended, read.answer)),
+                Err(fault) => {
+                    reads.push(read);
+                    reads.extend(asked);
+                    return Err(fault);
                 }
             }
-            standing.push(read);
         }
-        let rows: Vec<&Sealed> = standing.iter().flat_map(|read| &read.changes).collect();
-        if outcome.is_ok() {
-            outcome = decisions::append(&mut self.connection, &self.key, &rows).await;
+        Ok(())
+    }
+
+    /// Appends the decisions of reads together, and commits.
+    async fn record(
+        &mut self,
+        reads: &mut Vec<Read>,
+        applied: &mut Vec<Applied>,
+        transaction: Transaction,
+    ) -> Result<(), Fault> {
+        let rows: Vec<&Sealed> = reads.iter().flat_map(|read| &read.changes).collect();
+        if !rows.is_empty() {
+            decisions::append_and_commit(&mut self.connection, &self.key, &rows, transaction).await?;
+            self.in_place.verify()?;
+        } else if transaction == Transaction::Begun {
+            self.end().await?;
         }
-        applied.extend(standing.into_iter().map(|read| Applied::Changes(read.changes, read.answer)));
-        outcome
+        applied.extend(reads.drain(..).map(|read| Applied::Changes(read.changes, read.answer)));
+        Ok(())
     }
 
     async fn stands(&mut self, changes: &[Sealed]) -> Result<bool, Fault> {
@@ -345,16 +291,28 @@ impl Writer {
     /// Begins. A connection that is broken, or that an earlier failure has left inside a transaction, is replaced.
     async fn begin(&mut self) -> Result<(), Fault> {
         self.in_place.verify()?;
-        let error = match query("BEGIN IMMEDIATE").execute(&mut self.connection).await {
-            Ok(_) => return Ok(()),
-            Err(error) if is_busy(&error) => return Err(error.into()),
-            Err(error) => error,
-        };
-        let fresh = self.connect.connect().await.map_err(|_| error)?;
-        let broken = std::mem::replace(&mut self.connection, fresh);
-        let _ = broken.close_hard().await;
-        query("BEGIN IMMEDIATE").execute(&mut self.connection).await?;
+        if let Err(error) = self.begin_in_time().await {
+            if is_busy(&error) {
+                return Err(error.into());
+            }
+            let fresh = self.connect.connect().await.map_err(|_| error)?;
+            let broken = std::mem::replace(&mut self.connection, fresh);
+            let _ = broken.close_hard().await;
+            self.begin_in_time().await?;
+        }
+        self.doubted = false;
         Ok(())
+    }
+
+    /// The connection itself waits for no lock, so that a text which begins by itself is never late.
+    async fn begin_in_time(&mut self) -> Result<(), sqlx::Error> {
+        let patience = Instant::now() + BUSY;
+        loop {
+            match query("BEGIN IMMEDIATE").execute(&mut self.connection).await {
+                Err(error) if is_busy(&error) && Instant::now() < patience => sleep(BUSY_PACE).await,
+                begun => return begun.map(drop),
+            }
+        }
     }
 
     /// Commits. What went to a file that has been removed or replaced meanwhile is not there after a restart, and counts
