@@ -73,6 +73,18 @@ fn a_closed_loop_is_compared_with_an_echo_and_with_the_bare_statements() {
 }
 
 #[test]
+fn a_service_that_keeps_no_context_reads_for_each_recall_and_the_report_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let cold =
+        bench(folder.path(), &[&SHORT[..], &["--in-flight", "4", "--json", "--", "--context-cache-mib", "0"]].concat());
+    let cold = report(&cold);
+    assert_eq!(cold["context_cache_mib"], 0);
+    assert_adds_up(&cold["runs"][0]);
+    let warm = bench(folder.path(), &[&SHORT[..], &["--in-flight", "4"]].concat());
+    assert!(warm.out.contains("warm: contexts are kept in memory, in 64 MiB"), "{}", warm.out);
+}
+
+#[test]
 fn an_open_loop_of_all_methods_sends_as_many_calls_as_it_was_told() {
     let folder = tempfile::tempdir().unwrap();
     let mixed = ["--rate", "50", "--mix", "recall=4,capture=3,correct=2,delete=1", "--json"];

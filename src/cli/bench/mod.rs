@@ -68,6 +68,10 @@ impl Bench {
                 Kind::Own { settings, .. } => Some(settings.database.to_string()),
                 Kind::Target { .. } => None,
             },
+            context_cache_mib: match &ready.kind {
+                Kind::Own { settings, .. } => Some(settings.context_cache_bytes >> 20),
+                Kind::Target { .. } => None,
+            },
             target: match &ready.kind {
                 Kind::Own { .. } => None,
                 Kind::Target { address, .. } => Some(address.clone()),

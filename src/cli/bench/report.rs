@@ -138,6 +138,8 @@ pub(super) struct Report {
     pub(super) version: &'static str,
     pub(super) database: Option<String>,
     pub(super) target: Option<String>,
+    /// Memory that contexts may be kept in, of a service that was started for this: with 0 every recall was cold.
+    pub(super) context_cache_mib: Option<u64>,
     pub(super) world: World,
     pub(super) nominations: u32,
     pub(super) mix: String,
@@ -175,6 +177,11 @@ impl Report {
         }
         if self.runs.is_empty() {
             return Ok(());
+        }
+        match self.context_cache_mib {
+            Some(0) => writeln!(out, "cold: no context is kept in memory, every recall reads")?,
+            Some(mib) => writeln!(out, "warm: contexts are kept in memory, in {mib} MiB")?,
+            None => {}
         }
         writeln!(
             out,
