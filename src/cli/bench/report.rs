@@ -141,6 +141,7 @@ pub(super) struct Report {
     /// Memory that contexts may be kept in, of a service that was started for this: with 0 every recall was cold.
     pub(super) context_cache_mib: Option<u64>,
     pub(super) world: World,
+    pub(super) recall_by: &'static str,
     pub(super) nominations: u32,
     pub(super) mix: String,
     pub(super) connections: u16,
@@ -162,12 +163,13 @@ impl Report {
         let world = &self.world;
         writeln!(
             out,
-            "{} tenants x {} subjects x {} memories of {} bytes, {} nominated; {}; {} connections",
+            "{} tenants x {} subjects x {} memories of {} bytes, {} nominated by {}; {}; {} connections",
             world.tenants,
             world.subjects,
             world.memories,
             world.value_bytes,
             self.nominations,
+            self.recall_by,
             self.mix,
             self.connections
         )?;

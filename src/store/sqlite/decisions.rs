@@ -12,11 +12,11 @@ use crate::store::fault::Fault;
 use crate::store::ledger::{self, Sealed};
 
 /// How many rows a statement appends; each is prepared once.
-const SIZES: [usize; 4] = [64, 16, 4, 1];
+pub(super) const SIZES: [usize; 4] = [64, 16, 4, 1];
 
 const COLUMNS: usize = 8;
 
-static STATEMENTS: LazyLock<[String; SIZES.len()]> = LazyLock::new(|| SIZES.map(statement));
+pub(super) static STATEMENTS: LazyLock<[String; SIZES.len()]> = LazyLock::new(|| SIZES.map(statement));
 
 fn statement(rows: usize) -> String {
     let mut sql =
