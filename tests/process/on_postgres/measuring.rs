@@ -15,8 +15,8 @@ fn bench(place: &Place, further: &[&str]) -> Value {
     let database = place.url(APP);
     let there = ["--database", &database, "--digest-key", "digest-key"];
     let world = ["--tenants", "1", "--subjects", "2", "--memories", "12"];
-    let pace = ["--duration", "1", "--warm-up", "0", "--in-flight", "2"];
-    let ran = run(place.path(), &[&["bench", "--json"], &there[..], &world, &pace, further].concat());
+    let short = ["--duration", "1", "--warm-up", "0", "--in-flight", "2"];
+    let ran = run(place.path(), &[&["bench", "--json"], &there[..], &world, &short, further].concat());
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
     serde_json::from_str(&ran.out).unwrap()
 }
