@@ -37,6 +37,9 @@ pub const DEFAULT_MAX_CONNECTION_AGE_SECONDS: u64 = 3600;
 /// How long a connection may carry no call, where it is not set.
 pub const DEFAULT_IDLE_CONNECTION_SECONDS: u64 = 300;
 
+/// Memory in MiB that kept contexts may take, where none is set.
+pub const DEFAULT_CONTEXT_CACHE_MIB: u64 = 64;
+
 /// Who may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
@@ -84,6 +87,8 @@ pub struct Settings {
     pub max_connection_age: Option<Duration>,
     /// How long a connection may carry no call; `None`: for ever.
     pub idle_connection: Option<Duration>,
+    /// What contexts kept in memory may take, in bytes; 0: none is kept.
+    pub context_cache_bytes: u64,
 }
 
 /// Everything that is wrong with the settings.

@@ -65,9 +65,15 @@ enum Command {
     /// Starts it on a port of its own, or aims at one that runs; loads memories, calls it, and tells how many calls were
     /// answered, how long they took, and what the service used. Names who was the limit: the service, or the caller.
     Bench(Box<bench::Bench>),
+    /// The service as `bench` starts it: it ends with its standard input.
+    #[command(hide = true)]
+    BenchServe(serve::Serve),
     /// The server that `bench --baseline echo` compares with.
     #[command(hide = true)]
     BenchEcho(bench::BenchEcho),
+    /// A script for `pgbench` with the two statements of a recall on PostgreSQL; `tests/pgbench` runs it.
+    #[command(hide = true)]
+    BenchStatements,
 }
 
 /// Where the settings file is.
@@ -110,7 +116,12 @@ async fn run(command: Command, out: &mut (impl Write + Send), err: &mut (impl Wr
         Command::Ledger(ledger) => ledger.run(out).await,
         Command::Health(health) => health.run(out).await,
         Command::Bench(bench) => bench.run(out).await,
+        Command::BenchServe(serve) => {
+            bench::end_with_input();
+            serve.run(out, err).await
+        }
         Command::BenchEcho(echo) => echo.run(out).await,
+        Command::BenchStatements => bench::statements(out),
     }
 }
 

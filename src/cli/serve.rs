@@ -77,6 +77,7 @@ async fn serve(
             .decision_retention
             .map(|retention| Span::from_seconds(i64::try_from(retention.as_secs()).unwrap_or(i64::MAX))),
         min_free_bytes: settings.min_free_bytes,
+        context_cache_bytes: settings.context_cache_bytes,
     };
     let assembled = assemble(&settings.database, policy, Arc::clone(&clock), upkeep)
         .await

@@ -50,6 +50,7 @@ fn help_explains_every_setting_with_its_variable() {
         "max-connections",
         "max-connection-age-seconds",
         "idle-connection-seconds",
+        "context-cache-mib",
         "otlp-endpoint",
         "log-format",
         "log-filter",

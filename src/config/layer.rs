@@ -135,6 +135,11 @@ pub struct Layer {
     #[arg(long, value_name = "SECONDS", env = "RECALL_GATE_IDLE_CONNECTION_SECONDS", help_heading = "Limits")]
     pub idle_connection_seconds: Option<u64>,
 
+    /// Memory in MiB that contexts may take which are kept to be judged again, 0 to 65536; with 0 every recall reads
+    /// the database [default: 64]
+    #[arg(long, value_name = "MIB", env = "RECALL_GATE_CONTEXT_CACHE_MIB", help_heading = "Limits")]
+    pub context_cache_mib: Option<u64>,
+
     /// OpenTelemetry collector that spans are sent to, over OTLP's gRPC without TLS, as in `http://127.0.0.1:4317`. No
     /// span holds memory text, keys, tenants or subjects [default: no spans are sent]
     #[arg(long, value_name = "URL", env = "RECALL_GATE_OTLP_ENDPOINT", help_heading = "Traces")]
@@ -175,6 +180,7 @@ impl Layer {
             max_connections: self.max_connections.or(below.max_connections),
             max_connection_age_seconds: self.max_connection_age_seconds.or(below.max_connection_age_seconds),
             idle_connection_seconds: self.idle_connection_seconds.or(below.idle_connection_seconds),
+            context_cache_mib: self.context_cache_mib.or(below.context_cache_mib),
             otlp_endpoint: self.otlp_endpoint.or(below.otlp_endpoint),
             log_format: self.log_format.or(below.log_format),
             log_filter: self.log_filter.or(below.log_filter),

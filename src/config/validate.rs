@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{
-    DEFAULT_DRAIN_SECONDS, DEFAULT_IDLE_CONNECTION_SECONDS, DEFAULT_LISTEN, DEFAULT_MAX_CALL_SECONDS,
-    DEFAULT_MAX_CONCURRENT_CALLS, DEFAULT_MAX_CONNECTION_AGE_SECONDS, DEFAULT_MAX_CONNECTIONS, DEFAULT_MIN_FREE_BYTES,
-    Identity, Layer, Settings,
+    DEFAULT_CONTEXT_CACHE_MIB, DEFAULT_DRAIN_SECONDS, DEFAULT_IDLE_CONNECTION_SECONDS, DEFAULT_LISTEN,
+    DEFAULT_MAX_CALL_SECONDS, DEFAULT_MAX_CONCURRENT_CALLS, DEFAULT_MAX_CONNECTION_AGE_SECONDS,
+    DEFAULT_MAX_CONNECTIONS, DEFAULT_MIN_FREE_BYTES, Identity, Layer, Settings,
 };
 use crate::telemetry::{Endpoint, Logs};
 
@@ -17,6 +17,7 @@ const MAX_RETENTION_DAYS: u64 = 36_500;
 const MAX_CALL_SECONDS: u64 = 3600;
 const MAX_AT_ONCE: u64 = 65_536;
 const MAX_CONNECTION_SECONDS: u64 = 604_800;
+const MAX_CONTEXT_CACHE_MIB: u64 = 65_536;
 
 impl Layer {
     /// The settings that this layer and the defaults make.
@@ -59,6 +60,10 @@ impl Layer {
             DEFAULT_IDLE_CONNECTION_SECONDS,
             &mut faults,
         );
+        let context_cache_mib = self.context_cache_mib.unwrap_or(DEFAULT_CONTEXT_CACHE_MIB);
+        if context_cache_mib > MAX_CONTEXT_CACHE_MIB {
+            faults.push(format!("`context_cache_mib` must be 0 to {MAX_CONTEXT_CACHE_MIB}: `{context_cache_mib}`"));
+        }
         let logs = Logs {
             format: self.log_format.unwrap_or_default(),
             filter: self.log_filter.unwrap_or_else(|| Logs::default().filter),
@@ -97,6 +102,7 @@ impl Layer {
             max_connections,
             max_connection_age,
             idle_connection,
+            context_cache_bytes: context_cache_mib << 20,
         })
     }
 }
@@ -175,6 +181,7 @@ mod tests {
         assert_eq!((settings.max_concurrent_calls, settings.max_connections), (1024, 1024));
         assert_eq!(settings.max_connection_age, Some(Duration::from_hours(1)));
         assert_eq!(settings.idle_connection, Some(Duration::from_mins(5)));
+        assert_eq!(settings.context_cache_bytes, 64 << 20);
     }
 
     #[test]
@@ -207,6 +214,15 @@ mod tests {
             assert_eq!((settings.max_connection_age, settings.idle_connection), (taken, taken));
         }
         assert_eq!(lasting(604_801).settings().unwrap_err().len(), 2);
+    }
+
+    #[test]
+    fn contexts_may_take_nothing_or_up_to_64_gib() {
+        let kept = |mib| Layer { context_cache_mib: Some(mib), ..Layer::default() }.settings();
+        for (mib, bytes) in [(0, 0), (1, 1 << 20), (65_536, 64 << 30)] {
+            assert_eq!(kept(mib).unwrap().context_cache_bytes, bytes);
+        }
+        assert_eq!(kept(65_537).unwrap_err().len(), 1);
     }
 
     #[test]
@@ -263,12 +279,13 @@ mod tests {
             max_connections: Some(0),
             max_connection_age_seconds: Some(u64::MAX),
             idle_connection_seconds: Some(604_801),
+            context_cache_mib: Some(65_537),
             otlp_endpoint: Some(text("https://localhost:4317")),
             log_format: None,
             log_filter: Some(text("recall_gate=loud")),
         };
         let faults = layer.settings().unwrap_err();
-        assert_eq!(faults.len(), 18, "{faults:#?}");
+        assert_eq!(faults.len(), 19, "{faults:#?}");
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct Upkeep {
     pub decision_retention: Option<Span>,
     /// Below this many free bytes where the database lies, an alarm is logged; 0: never.
     pub min_free_bytes: u64,
+    /// What contexts kept in memory may take, in bytes; 0: none is kept.
+    pub context_cache_bytes: u64,
 }
 
 /// The service without its wire.
@@ -62,14 +64,14 @@ pub async fn assemble(
         Database::File(path) => {
             let store = Sqlite::open(path, SqliteOptions::default()).await?;
             let file = path.to_owned();
-            let mut assembled = assemble_over(Arc::new(store), policy, clock, upkeep.decision_retention).await?;
+            let mut assembled = assemble_over(Arc::new(store), policy, clock, upkeep).await?;
             assembled.upkeep.spawn(disk::watching(move || store::free_bytes(&file), upkeep.min_free_bytes));
             Ok(assembled)
         }
         Database::Postgres(options) => {
             let store = Postgres::open(options.clone()).await?;
             let mut ready = store.is_ready();
-            let assembled = assemble_over(Arc::new(store), policy, clock, upkeep.decision_retention).await?;
+            let assembled = assemble_over(Arc::new(store), policy, clock, upkeep).await?;
             if ready && let Err(error) = assembled.store.check().await {
                 tracing::error!(error = &error as &dyn std::error::Error, "not ready: the store can record nothing");
                 ready = false;
@@ -91,12 +93,15 @@ pub async fn assemble_over(
     store: Arc<dyn Store>,
     policy: Policy,
     clock: Arc<dyn Clock>,
-    decision_retention: Option<Span>,
+    upkeep: Upkeep,
 ) -> Result<Assembled, AssembleError> {
-    let store: Arc<dyn Store> = Arc::new(Cached::new(store, CONTEXT_AGE));
+    let store: Arc<dyn Store> = match upkeep.context_cache_bytes {
+        0 => store,
+        bytes => Arc::new(Cached::new(store, CONTEXT_AGE, bytes)),
+    };
     store.keep_policy(policy.version, &policy.document, clock.now()).await?;
-    let mut upkeep = JoinSet::new();
-    upkeep.spawn(tidy::tidying(Arc::clone(&store), Arc::clone(&clock), decision_retention));
+    let mut tasks = JoinSet::new();
+    tasks.spawn(tidy::tidying(Arc::clone(&store), Arc::clone(&clock), upkeep.decision_retention));
     let gate = Arc::new(Gate::new(Arc::clone(&store), policy, clock));
-    Ok(Assembled { routes: api::routes(Arc::clone(&gate)), gate, store, ready: true, upkeep })
+    Ok(Assembled { routes: api::routes(Arc::clone(&gate)), gate, store, ready: true, upkeep: tasks })
 }

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::{AssembleError, Assembled, Drained, Error, Health, Limits, Server, Upkeep, assemble, assemble_over};
-use crate::config::Database;
+use crate::config::{DEFAULT_CONTEXT_CACHE_MIB, Database};
 use crate::gate::Clock;
 use crate::identity::Authenticator;
 use crate::policy::Policy;
@@ -18,7 +18,8 @@ use crate::store::Store;
 const DRAIN: Duration = Duration::from_secs(5);
 
 /// It keeps everything, and does not live long enough to fill a disk.
-const UPKEEP: Upkeep = Upkeep { decision_retention: None, min_free_bytes: 0 };
+const UPKEEP: Upkeep =
+    Upkeep { decision_retention: None, min_free_bytes: 0, context_cache_bytes: DEFAULT_CONTEXT_CACHE_MIB << 20 };
 
 /// Why it did not start.
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +66,7 @@ impl Embedded {
         clock: Arc<dyn Clock>,
         authenticator: Authenticator,
     ) -> Result<Self, StartError> {
-        let assembled = assemble_over(store, policy, Arc::clone(&clock), UPKEEP.decision_retention).await?;
+        let assembled = assemble_over(store, policy, Arc::clone(&clock), UPKEEP).await?;
         Self::serve(assembled, clock, authenticator).await
     }
 

@@ -27,10 +27,8 @@ use crate::memory::{
     Version,
 };
 
-/// What all kept contexts together may take, in bytes, as counted by `weight`.
-const MOST_BYTES: u64 = 64 << 20;
-/// What one of them may take.
-const MOST_OF_ONE: usize = 32 << 20;
+/// What one of them may take, in bytes as counted by `weight`; and half of what all of them may.
+const MOST_OF_ONE: u64 = 32 << 20;
 /// The most memories of one.
 const MOST_MEMORIES: u32 = 20_000;
 /// As many candidates as a view shows: there may be more.
@@ -71,15 +69,17 @@ pub struct Cached {
     large: Cache<Which, ()>,
     /// How often this process has changed something of an owner, or has seen that another did.
     changes: Box<[AtomicU64]>,
+    /// What one context may take.
+    most_of_one: usize,
 }
 
 impl Cached {
-    /// Keeps contexts of a store, each for so long.
+    /// Keeps contexts of a store, each for so long, which all together take about so many bytes.
     #[must_use]
-    pub fn new(inner: Arc<dyn Store>, age: Duration) -> Self {
+    pub fn new(inner: Arc<dyn Store>, age: Duration, most_bytes: u64) -> Self {
         let remembered = |age| Cache::builder().max_capacity(MOST_REMEMBERED).time_to_live(age).build();
         let kept = Cache::builder()
-            .max_capacity(MOST_BYTES)
+            .max_capacity(most_bytes)
             .weigher(|_: &Which, whole: &Arc<Whole>| whole.weight)
             .time_to_live(age)
             .build();
@@ -89,6 +89,7 @@ impl Cached {
             asked: remembered(age),
             large: remembered(LARGE_FOR),
             changes: (0..COUNTERS).map(|_| AtomicU64::new(0)).collect(),
+            most_of_one: usize::try_from(MOST_OF_ONE.min(most_bytes / 2)).unwrap_or(usize::MAX),
         }
     }
 
@@ -121,7 +122,7 @@ impl Cached {
             whole: Some(MOST_MEMORIES),
             ..request.clone()
         };
-        let whole = Whole::of(self.inner.view(&whole).await?, counted);
+        let whole = Whole::of(self.inner.view(&whole).await?, counted, self.most_of_one);
         let Some(whole) = whole else {
             self.large.insert(which, ());
             return Ok(None);
@@ -180,10 +181,10 @@ fn touched(change: &Change) -> Vec<(TenantId, String)> {
 
 impl Whole {
     /// `None`: it is too large to be kept, or there may be more candidates than it shows.
-    fn of(mut view: View, counted: [u64; 2]) -> Option<Self> {
+    fn of(mut view: View, counted: [u64; 2], most: usize) -> Option<Self> {
         let memories = std::mem::take(&mut view.memories);
         let weight: usize = memories.iter().map(|memory| weight(memory)).sum();
-        let fits = memories.len() <= MOST_MEMORIES as usize && weight <= MOST_OF_ONE;
+        let fits = memories.len() <= MOST_MEMORIES as usize && weight <= most;
         if !fits || view.candidates.len() >= SHOWN_CANDIDATES {
             return None;
         }

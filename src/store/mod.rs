@@ -5,6 +5,8 @@
 //!
 //! Invariant I6: [`Recorded`] is made by a store's ledger alone, after the judgement is durable.
 
+#[doc(hidden)]
+pub mod bare;
 mod cached;
 mod change;
 mod codes;

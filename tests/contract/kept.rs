@@ -9,9 +9,10 @@ use recall_gate::store::{Announcement, Cached, Change, Expect, SearchRead, Store
 use crate::fixture::{World, at, contended, key, next, own, project, task, text, uuid};
 
 const LONG: Duration = Duration::from_hours(1);
+const MUCH: u64 = 64 << 20;
 
 fn keeping(world: &World) -> Cached {
-    Cached::new(Arc::clone(&world.store), LONG)
+    Cached::new(Arc::clone(&world.store), LONG, MUCH)
 }
 
 /// The decision of a read that was judged on this.

@@ -49,27 +49,40 @@ fn assert_nothing_left(folder: &Path) {
 #[test]
 fn a_closed_loop_is_compared_with_an_echo_and_with_the_bare_statements() {
     let folder = tempfile::tempdir().unwrap();
-    let compared = ["--in-flight", "8", "--baseline", "echo", "--baseline", "sql", "--json"];
+    let compared =
+        ["--in-flight", "8", "--baseline", "echo", "--baseline", "sql", "--baseline", "echo-insert", "--json"];
     let report = report(&bench(folder.path(), &[&SHORT[..], &compared].concat()));
     let runs = report["runs"].as_array().unwrap();
     assert_eq!(
         runs.iter().map(|run| run["name"].as_str().unwrap()).collect::<Vec<_>>(),
-        ["recall-gate", "echo", "sql"]
+        ["recall-gate", "echo", "echo-insert", "sql"]
     );
     runs.iter().for_each(assert_adds_up);
     assert_eq!(number(&report["loaded"]["memories"]), 72);
-    for run in &runs[..2] {
+    for run in &runs[..3] {
         assert_eq!(run["in_flight"], 8);
         assert!(number(&run["server"]["resident_bytes"]) > 1 << 20, "{run}");
         assert!(run["server"]["processors"].as_f64().unwrap() > 0.0, "{run}");
     }
     let rate = |run: &Value| run["answered_per_second"].as_f64().unwrap();
-    for (place, baseline) in [(1, "echo"), (2, "sql")] {
+    for (place, baseline) in [(1, "echo"), (2, "echo-insert"), (3, "sql")] {
         let expected = rate(&runs[0]) / rate(&runs[place]);
         let ratio = report["ratios"][baseline].as_f64().unwrap();
         assert!((ratio - expected).abs() < 1e-9 * expected, "{baseline}: {ratio} {expected}");
     }
     assert_nothing_left(folder.path());
+}
+
+#[test]
+fn a_service_that_keeps_no_context_reads_for_each_recall_and_the_report_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let cold =
+        bench(folder.path(), &[&SHORT[..], &["--in-flight", "4", "--json", "--", "--context-cache-mib", "0"]].concat());
+    let cold = report(&cold);
+    assert_eq!(cold["context_cache_mib"], 0);
+    assert_adds_up(&cold["runs"][0]);
+    let warm = bench(folder.path(), &[&SHORT[..], &["--in-flight", "4"]].concat());
+    assert!(warm.out.contains("warm: contexts are kept in memory, in 64 MiB"), "{}", warm.out);
 }
 
 #[test]
@@ -85,6 +98,16 @@ fn an_open_loop_of_all_methods_sends_as_many_calls_as_it_was_told() {
     let methods: Vec<&String> = run["by_method"].as_object().unwrap().keys().collect();
     assert_eq!(methods, ["capture", "correct", "delete", "recall"]);
     assert_nothing_left(folder.path());
+}
+
+#[test]
+fn recalls_by_text_of_a_few_of_the_subjects_are_measured_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let few =
+        ["--recall-by", "text", "--asked-subjects", "1", "--in-flight", "2", "--baseline", "echo-insert", "--json"];
+    let report = report(&bench(folder.path(), &[&SHORT[..], &few].concat()));
+    assert_eq!((report["recall_by"].as_str(), number(&report["world"]["asked_subjects"])), (Some("text"), 1));
+    report["runs"].as_array().unwrap().iter().for_each(assert_adds_up);
 }
 
 #[test]
@@ -129,6 +152,8 @@ fn what_does_not_go_together_is_refused_before_anything_is_started() {
         &["--nominations", "13"][..],
         &["--baseline", "echo", "--rate", "10"],
         &["--baseline", "sql", "--mix", "recall=1,capture=1"],
+        &["--baseline", "echo-insert", "--mix", "recall=1,capture=1"],
+        &["--baseline", "sql", "--recall-by", "text"],
         &["--rate", "0"],
         &["--load-only"],
         &["--target", "127.0.0.1:1"],
@@ -157,6 +182,20 @@ fn a_signal_ends_it_and_what_it_has_started_and_leaves_nothing_behind() {
     assert_nothing_left(folder.path());
     let address = log.split("address=").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();
     assert!(std::net::TcpStream::connect(address).is_err(), "the service has ended: {log}");
+}
+
+#[test]
+fn what_it_has_started_ends_even_when_it_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = [&["bench"], &SMALL[..], &["--duration", "600", "--warm-up", "0"]].concat();
+    let mut running = Running::spawn(program(folder.path()).args(arguments));
+    let log = || std::fs::read_dir(folder.path()).unwrap().next()?.ok().map(|run| run.path().join("serve.log"));
+    let said = || std::fs::read_to_string(log()?).ok();
+    eventually("the service is started", || said().filter(|said| said.contains("listening")));
+    running.signal("KILL");
+    running.wait();
+    // It is told to stop, as by a signal, and says so at its end.
+    eventually("the service has stopped", || said().filter(|said| said.contains("stopped")));
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod injected;
 mod keys;
 mod load;
 mod many;
+mod measures;
 mod mounts;
 mod on_postgres;
 #[path = "../support/pgbouncer.rs"]

@@ -40,7 +40,7 @@ impl Service {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(SystemClock);
         let policy = Policy::compiled_in().unwrap();
-        let upkeep = Upkeep { decision_retention: None, min_free_bytes: 0 };
+        let upkeep = Upkeep { decision_retention: None, min_free_bytes: 0, context_cache_bytes: 0 };
         let database = folder.path().join("recall-gate.db");
         let assembled = assemble(&Database::File(database), policy, clock.clone(), upkeep).await.unwrap();
         let stub = Stub::new();

@@ -15,8 +15,28 @@ use super::world::World;
 pub(super) enum Baseline {
     /// A bare tonic server with the same requests and replies.
     Echo,
-    /// The two statements of a recall by themselves.
+    /// The same, which appends a decision of the same size for each recall before it answers.
+    EchoInsert,
+    /// The two prepared statements of a recall by themselves, each committed by itself.
     Sql,
+}
+
+/// How a recall says what it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum RecallBy {
+    /// It nominates memories by their ids.
+    Ids,
+    /// It has three words, which most memories hold: they are all ranked.
+    Text,
+}
+
+impl RecallBy {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Ids => "ids",
+            Self::Text => "text",
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -30,7 +50,10 @@ pub(in crate::cli) struct Bench {
     /// What is called, in shares: `recall`, `capture`, `correct`, `delete`
     #[arg(long, value_name = "METHOD=SHARE,…", default_value = "recall=100")]
     pub(super) mix: Mix,
-    /// Memories that each recall nominates by id, of those of one subject
+    /// How recalls say what they are about
+    #[arg(long, value_enum, value_name = "HOW", default_value = "ids")]
+    pub(super) recall_by: RecallBy,
+    /// Memories that each recall nominates by id, of those of one subject, or that it takes of those that its text finds
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(super) nominations: u32,
     /// Connections that the calls are spread over
@@ -97,8 +120,13 @@ impl Bench {
             let why = "`--nominations` must be at most `--memories`: a recall nominates memories of one subject";
             return Err(Failure::Usage(vec![why.to_owned()]));
         }
-        if self.baseline.contains(&Baseline::Sql) && (self.mix.writes() || self.place.is_target()) {
-            let why = "`--baseline sql` is about recalls alone, and about a database within reach";
+        let needs_database = self.baseline.iter().any(|one| *one != Baseline::Echo);
+        if needs_database && (self.mix.writes() || self.place.is_target()) {
+            let why = "`--baseline` other than `echo` is about recalls alone, and about a database within reach";
+            return Err(Failure::Usage(vec![why.to_owned()]));
+        }
+        if self.baseline.contains(&Baseline::Sql) && self.recall_by == RecallBy::Text {
+            let why = "`--baseline sql` is about recalls by ids";
             return Err(Failure::Usage(vec![why.to_owned()]));
         }
         Ok(())

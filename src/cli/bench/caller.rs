@@ -8,6 +8,7 @@ use tonic::metadata::{Ascii, MetadataValue};
 use uuid::Uuid;
 
 use super::Failure;
+use super::args::RecallBy;
 use super::dice::Dice;
 use super::drive::Calls;
 use super::mix::{Method, Mix};
@@ -30,6 +31,7 @@ pub(super) struct Plan {
     pub(super) world: World,
     pub(super) ids: Ids,
     pub(super) mix: Mix,
+    pub(super) recall_by: RecallBy,
     pub(super) nominations: u32,
     pub(super) seed: u64,
     /// Of each tenant.
@@ -110,9 +112,12 @@ impl Caller {
     /// Where nothing is there to correct or to delete, something is captured instead.
     fn prepare(&self, method: Method, number: u64, dice: &mut Dice) -> Call {
         let world = &self.plan.world;
-        let (tenant, subject) = (dice.below(world.tenants), dice.below(world.subjects));
+        let (tenant, subject) = world.asked(dice);
         let reference = || format!("bench-{}-{number}", self.plan.run);
         match method {
+            Method::Recall if self.plan.recall_by == RecallBy::Text => {
+                requests::recall_by_text(world, dice, tenant, subject, self.plan.nominations)
+            }
             Method::Recall => {
                 let chosen = dice.different(self.plan.nominations, world.memories);
                 let ids = chosen.into_iter().filter_map(|memory| self.id(tenant, subject, memory));

@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn every_memory_is_in_one_group_and_no_group_is_too_large() {
-        let world = World { tenants: 3, subjects: 50, memories: 130, value_bytes: 10 };
+        let world = World { tenants: 3, subjects: 50, asked_subjects: None, memories: 130, value_bytes: 10 };
         let mut there = std::collections::BTreeSet::new();
         for group in groups(world) {
             let mut size = 0;

@@ -3,13 +3,16 @@
 //! The service runs in a process of its own, as `serve` starts it, with credentials that are verified and a disk that is
 //! synced: nothing is relaxed. What it is compared with runs in the same invocation, driven by the same code.
 
+mod appending;
 mod args;
 mod caller;
+mod compare;
 mod dice;
 mod direct;
 mod drive;
 mod echo;
 mod find;
+mod guest;
 mod import;
 mod limit;
 mod load;
@@ -32,15 +35,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 pub(super) use args::Bench;
 pub(super) use echo::BenchEcho;
+pub(super) use guest::end_with_input;
 
-use args::Baseline;
 use caller::{Caller, Ids, Plan};
-use direct::Direct;
+use compare::Samples;
 use drive::{Calls, Measured, Pace, drive};
 use find::Search;
 use place::{Kind, Ready};
 use report::{Loaded, Report, Run};
-use service::Process;
 use wire::Wire;
 
 use super::signals::Signals;
@@ -48,6 +50,11 @@ use super::{Failure, policy};
 
 /// Memories that are there to be corrected and deleted before calls do so.
 const STOCK: u32 = 100;
+
+/// Writes the two statements of a recall on PostgreSQL, as a script for pgbench.
+pub(super) fn statements(out: &mut impl Write) -> Result<(), Failure> {
+    write!(out, "{}", crate::store::bare::pgbench()).map_err(Failure::from)
+}
 
 impl Bench {
     /// A signal ends it, and what it has started, and removes its folder.
@@ -68,11 +75,16 @@ impl Bench {
                 Kind::Own { settings, .. } => Some(settings.database.to_string()),
                 Kind::Target { .. } => None,
             },
+            context_cache_mib: match &ready.kind {
+                Kind::Own { settings, .. } => Some(settings.context_cache_bytes >> 20),
+                Kind::Target { .. } => None,
+            },
             target: match &ready.kind {
                 Kind::Own { .. } => None,
                 Kind::Target { address, .. } => Some(address.clone()),
             },
             world: self.world,
+            recall_by: self.recall_by.name(),
             nominations: self.nominations,
             mix: self.mix.to_string(),
             connections: self.connections,
@@ -121,6 +133,7 @@ impl Bench {
             world: self.world,
             ids,
             mix: self.mix.clone(),
+            recall_by: self.recall_by,
             nominations: self.nominations,
             seed: self.seed,
             tokens,
@@ -132,14 +145,15 @@ impl Bench {
             caller.stock(STOCK).await?;
         }
         self.runs(&caller, server, report).await?;
-        if self.baselines().contains(&Baseline::Echo) {
-            self.echo(ready, &caller, report).await?;
-        }
+        let samples = match self.baselines() {
+            [] => None,
+            _ => Some(Samples::of(&caller, self.mix.methods()).await?),
+        };
         if let Some(process) = process {
             process.stop().await?;
         }
-        if self.baselines().contains(&Baseline::Sql) {
-            self.sql(ready, run, report).await?;
+        if let Some(samples) = samples {
+            self.compare(ready, &caller, &samples, run, report).await?;
         }
         Ok(())
     }
@@ -167,31 +181,6 @@ impl Bench {
         }
         report.highest_rate = search.found();
         Ok(())
-    }
-
-    /// The same requests to a server that only answers, with answers of the service.
-    async fn echo(&self, ready: &Ready, caller: &Arc<Caller>, report: &mut Report) -> Result<(), Failure> {
-        let mut answers = echo::Answers::new();
-        for method in self.mix.methods() {
-            let (call, reply) = caller.sample(method).await?;
-            answers.insert(call.method.path().to_owned(), reply.to_vec());
-        }
-        let input = serde_json::to_vec(&answers).map_err(|error| Failure::because("no answers", &error))?;
-        let process = Process::start(ready.folder(), "bench-echo", vec!["bench-echo".to_owned()], input).await?;
-        let wire = Wire::connect(&process.address, self.connections).await?;
-        let echoed = Arc::new(caller.echoed(wire));
-        let measured = self.warmed("echo", &echoed, self.pace.pace(), Some(process.id())).await?;
-        compare("echo", &measured, report)
-    }
-
-    /// The same two statements to the database, from this process.
-    async fn sql(&self, ready: &Ready, run: i64, report: &mut Report) -> Result<(), Failure> {
-        let Kind::Own { settings, policy, .. } = &ready.kind else { return Ok(()) };
-        let store = stores::open(&settings.database, policy).await?;
-        let direct = Direct::new(Arc::clone(&store), Arc::clone(policy), self.world, self.nominations, self.seed, run);
-        let measured = self.warmed("sql", &Arc::new(direct), self.pace.pace(), None).await;
-        store.close().await;
-        compare("sql", &measured?, report)
     }
 
     /// One run that is not counted, and one that is.
@@ -223,15 +212,6 @@ impl Bench {
         bar.finish_and_clear();
         measured
     }
-}
-
-fn compare(baseline: &'static str, measured: &Measured, report: &mut Report) -> Result<(), Failure> {
-    let run = Run::of(baseline, measured)?;
-    if let Some(service) = report.runs.first() {
-        report.ratios.insert(baseline, service.answered_per_second / run.answered_per_second);
-    }
-    report.runs.push(run);
-    Ok(())
 }
 
 /// A bar on standard error, where that is a terminal.

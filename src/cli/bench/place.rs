@@ -119,7 +119,7 @@ impl Ready {
     /// Starts the service, unless one runs already.
     pub(super) async fn start(&self) -> Result<Option<Process>, Failure> {
         let Kind::Own { arguments, .. } = &self.kind else { return Ok(None) };
-        let arguments = std::iter::once("serve".to_owned()).chain(arguments.iter().cloned()).collect();
+        let arguments = std::iter::once("bench-serve".to_owned()).chain(arguments.iter().cloned()).collect();
         Process::start(self.folder(), "serve", arguments, Vec::new()).await.map(Some)
     }
 

@@ -138,7 +138,10 @@ pub(super) struct Report {
     pub(super) version: &'static str,
     pub(super) database: Option<String>,
     pub(super) target: Option<String>,
+    /// Memory that contexts may be kept in, of a service that was started for this: with 0 every recall was cold.
+    pub(super) context_cache_mib: Option<u64>,
     pub(super) world: World,
+    pub(super) recall_by: &'static str,
     pub(super) nominations: u32,
     pub(super) mix: String,
     pub(super) connections: u16,
@@ -160,12 +163,13 @@ impl Report {
         let world = &self.world;
         writeln!(
             out,
-            "{} tenants x {} subjects x {} memories of {} bytes, {} nominated; {}; {} connections",
+            "{} tenants x {} subjects x {} memories of {} bytes, {} nominated by {}; {}; {} connections",
             world.tenants,
             world.subjects,
             world.memories,
             world.value_bytes,
             self.nominations,
+            self.recall_by,
             self.mix,
             self.connections
         )?;
@@ -175,6 +179,11 @@ impl Report {
         }
         if self.runs.is_empty() {
             return Ok(());
+        }
+        match self.context_cache_mib {
+            Some(0) => writeln!(out, "cold: no context is kept in memory, every recall reads")?,
+            Some(mib) => writeln!(out, "warm: contexts are kept in memory, in {mib} MiB")?,
+            None => {}
         }
         writeln!(
             out,

@@ -9,7 +9,7 @@ use super::world::{KIND, PROJECT, PURPOSE, SOURCE, World};
 use crate::api::proto::{
     Budget, CaptureRequest, CaptureResponse, Consent, ConsentState, Context, CorrectRequest, CorrectResponse,
     DeleteRequest, Evidence, Level, MemoryName, Nomination, Outcome, ProjectContext, Query, RecallRequest,
-    RecallResponse, Scope, Source, context, memory_name,
+    RecallResponse, Scope, Source, TextQuery, context, memory_name,
 };
 
 /// The most that one recall admits.
@@ -45,6 +45,7 @@ pub(super) fn admitted(nominations: u32) -> u32 {
     nominations.min(MAX_ITEMS)
 }
 
+/// Nominates memories by their ids.
 pub(super) fn recall(world: &World, tenant: u32, subject: u32, ids: impl Iterator<Item = uuid::Uuid>) -> Call {
     let nominations: Vec<Nomination> = (0_u32..)
         .zip(ids)
@@ -56,6 +57,16 @@ pub(super) fn recall(world: &World, tenant: u32, subject: u32, ids: impl Iterato
         })
         .collect();
     let count = u32::try_from(nominations.len()).unwrap_or(u32::MAX);
+    asking(world, tenant, subject, count, Query { nominations, ..Query::default() })
+}
+
+/// Has three words for so many memories.
+pub(super) fn recall_by_text(world: &World, dice: &mut Dice, tenant: u32, subject: u32, count: u32) -> Call {
+    let text = TextQuery { text: World::words(dice, 3).join(" "), ..TextQuery::default() };
+    asking(world, tenant, subject, count, Query { text: Some(text), ..Query::default() })
+}
+
+fn asking(world: &World, tenant: u32, subject: u32, count: u32, query: Query) -> Call {
     let chars = i32::try_from(admitted(count) * u32::from(world.value_bytes)).unwrap_or(i32::MAX);
     let message = RecallRequest {
         subject_id: World::subject(subject),
@@ -63,7 +74,7 @@ pub(super) fn recall(world: &World, tenant: u32, subject: u32, ids: impl Iterato
             context: Some(context::Context::Project(ProjectContext { project_id: PROJECT.to_owned() })),
         }),
         purpose: PURPOSE.to_owned(),
-        query: Some(Query { nominations, ..Query::default() }),
+        query: Some(query),
         budget: Some(Budget {
             max_items: i32::try_from(admitted(count)).ok(),
             max_value_chars: Some(chars.clamp(1, 100_000)),

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use super::Failure;
@@ -14,11 +14,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A server. It is killed when this goes out of scope.
 pub(super) struct Process {
     child: Child,
+    /// It ends when this is closed.
+    _input: Option<ChildStdin>,
     pub(super) address: String,
 }
 
 impl Process {
-    /// Starts this program with these arguments, hands it its input, and waits until it says where it listens. Its log
+    /// Starts this program with these arguments, hands it a line of input, and waits until it says where it listens. Its log
     /// goes into a file of that folder.
     pub(super) async fn start(
         folder: &Path,
@@ -43,15 +45,16 @@ impl Process {
             .stderr(File::create(log).map_err(failed)?)
             .spawn()
             .map_err(failed)?;
-        if let Some(mut stdin) = child.stdin.take() {
+        let mut stdin = child.stdin.take();
+        if let Some(stdin) = &mut stdin {
             // Who has ended already reads nothing; its log says why.
-            let _ = stdin.write_all(input);
+            let _ = stdin.write_all(input).and_then(|()| stdin.write_all(b"\n"));
         }
         let mut line = String::new();
         if let Some(out) = child.stdout.take() {
             BufReader::new(out).read_line(&mut line).map_err(failed)?;
         }
-        let mut process = Self { child, address: String::new() };
+        let mut process = Self { child, _input: stdin, address: String::new() };
         let Some(address) = line.trim_end().strip_prefix("listening on ") else {
             let said = std::fs::read_to_string(log).unwrap_or_default();
             return Err(Failure::failed(format!("`{name}` did not start: {}", said.trim_end())));

@@ -1,4 +1,4 @@
-//! The store behind the API's back: to fill it in bulk, and to ask it what a recall asks it.
+//! The store behind the API's back: to fill it in bulk, and to say the statements of a recall.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use super::Failure;
 use crate::config::Database;
 use crate::gate::{Clock, SystemClock};
 use crate::policy::Policy;
+use crate::store::bare::{self, Bare};
 use crate::store::{Postgres, Sqlite, SqliteOptions, Store};
 
 /// Opens it, and keeps the policy there that its decisions will name.
@@ -27,4 +28,13 @@ pub(super) async fn open(database: &Database, policy: &Policy) -> Result<Arc<dyn
         .await
         .map_err(|error| Failure::because("the policy cannot be kept", &error))?;
     Ok(store)
+}
+
+/// Connections to it, with no store around them: as many as the service reads over. Nobody else has a database file open.
+pub(super) async fn bare(database: &Database) -> Result<Arc<dyn Bare>, Failure> {
+    let bare = match database {
+        Database::File(path) => bare::sqlite(path, SqliteOptions::default().readers).await,
+        Database::Postgres(options) => bare::postgres(options),
+    };
+    bare.map_err(|error| Failure::because(&format!("`{database}` cannot be opened"), &error))
 }

@@ -20,7 +20,7 @@ pub(super) const PRINCIPAL: &str = "bench";
 const BEGIN_MILLIS: u64 = 1_767_225_600_000;
 
 /// How many there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Args, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args, serde::Serialize, serde::Deserialize)]
 pub(super) struct World {
     /// Tenants; each has one credential
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -33,6 +33,9 @@ pub(super) struct World {
         value_parser = clap::value_parser!(u32).range(1..=10_000_000)
     )]
     pub(super) subjects: u32,
+    /// Of these, so many are asked about: the first [default: all]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(super) asked_subjects: Option<u32>,
     /// Memories of each subject
     #[arg(
         long,
@@ -55,6 +58,12 @@ impl World {
         format!("subject-{subject}")
     }
 
+    /// A tenant and a subject that are asked about.
+    pub(super) fn asked(&self, dice: &mut Dice) -> (u32, u32) {
+        let subjects = self.asked_subjects.map_or(self.subjects, |asked| asked.min(self.subjects));
+        (dice.below(self.tenants), dice.below(subjects))
+    }
+
     /// How many memories there are in all.
     pub(super) fn size(&self) -> u64 {
         u64::from(self.tenants) * u64::from(self.subjects) * u64::from(self.memories)
@@ -71,19 +80,24 @@ impl World {
         made(self.ordinal(tenant, subject, memory), 0)
     }
 
-    /// What one says: words, as long as every other.
-    pub(super) fn value(&self, number: u64) -> String {
+    /// Some of the words of which all values are made, each as often as the others.
+    pub(super) fn words(dice: &mut Dice, count: u32) -> Vec<&'static str> {
         const WORDS: [&str; 16] = [
             "prefers", "short", "answers", "green", "tea", "before", "noon", "trains", "over", "planes", "and",
             "quiet", "rooms", "with", "large", "windows",
         ];
+        let word = |_| WORDS.get(usize::try_from(dice.below(16)).unwrap_or_default()).copied();
+        (0..count).filter_map(word).collect()
+    }
+
+    /// What one says: words, as long as every other.
+    pub(super) fn value(&self, number: u64) -> String {
         let mut dice = Dice::of(number, 0);
         let mut value = format!("note {number}");
         let length = usize::from(self.value_bytes);
         while value.len() < length {
-            let word = usize::try_from(dice.below(16)).unwrap_or_default();
             value.push(' ');
-            value.push_str(WORDS.get(word).copied().unwrap_or_default());
+            value.extend(Self::words(&mut dice, 1));
         }
         value.truncate(length);
         // A value may not end in nothing.
@@ -110,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    const WORLD: World = World { tenants: 2, subjects: 3, memories: 50, value_bytes: 60 };
+    const WORLD: World = World { tenants: 2, subjects: 3, asked_subjects: None, memories: 50, value_bytes: 60 };
 
     #[test]
     fn every_memory_has_an_id_of_its_own_and_decisions_have_others() {
@@ -125,6 +139,17 @@ mod tests {
         }
         assert_eq!(ids.len(), 600);
         assert!(ids.iter().all(|id| id.get_version_num() == 7));
+    }
+
+    #[test]
+    fn all_are_asked_about_or_the_first() {
+        let asked = |asked_subjects| -> BTreeSet<(u32, u32)> {
+            let world = World { asked_subjects, ..WORLD };
+            (0..1000).map(|number| world.asked(&mut Dice::of(1, number))).collect()
+        };
+        assert_eq!(asked(None).len(), 6);
+        assert_eq!(asked(Some(9)).len(), 6);
+        assert_eq!(asked(Some(1)), [(0, 0), (1, 0)].into());
     }
 
     #[test]

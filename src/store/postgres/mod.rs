@@ -12,6 +12,7 @@
 
 mod administer;
 mod again;
+mod bare;
 mod changing;
 mod connect;
 mod error;
@@ -99,6 +100,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 pub use self::administer::{Administration, PartitionedSize};
+pub(super) use self::bare::{Bare, pgbench};
 use self::connect::Pools;
 pub use self::connect::PostgresOptions;
 use self::error::{closed, meaning};

@@ -10,6 +10,9 @@ use crate::store::{ReplayKey, ReplayRecord, ledger, receipt};
 
 const KEY_ID: &str = "digest_key_id";
 
+pub(in crate::store) const APPEND: &str = "INSERT INTO decisions (tenant, owner, decide_time, decision_id, method, outcome, \
+                                 key_id, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+
 /// Appends a decision.
 pub(super) async fn append(
     connection: &mut Connection,
@@ -17,9 +20,7 @@ pub(super) async fn append(
     judgement: &Judgement,
     body: &[u8],
 ) -> Result<(), Fault> {
-    const SQL: &str = "INSERT INTO decisions (tenant, owner, decide_time, decision_id, method, outcome, key_id, body) \
-                       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    query(SQL)
+    query(APPEND)
         .bind(judgement.tenant.as_str())
         .bind(judgement.subject.as_ref().map_or("", SubjectId::as_str))
         .bind(judgement.decide_time.micros())

@@ -48,6 +48,7 @@ macro_rules! candidate_columns {
     };
 }
 
+pub(in crate::store) mod bare;
 mod blocks;
 mod candidates;
 mod change;

@@ -75,7 +75,7 @@ macro_rules! no_fact {
     };
 }
 
-const SQL: &str = visible!(concat!(
+pub(in crate::store) const SQL: &str = visible!(concat!(
     "WITH nominated AS MATERIALIZED (SELECT CAST(1 AS bigint) AS part, ",
     memory_with!(value, tokens),
     " FROM ",

@@ -7,8 +7,9 @@ use std::sync::LazyLock;
 
 use sqlx::query;
 use sqlx::sqlite::SqliteConnection;
+use uuid::Uuid;
 
-use crate::memory::SubjectId;
+use crate::memory::{SubjectId, Time};
 use crate::store::digest::DigestKey;
 use crate::store::fault::Fault;
 use crate::store::ledger::{self, Sealed};
@@ -61,11 +62,38 @@ fn text(begins: bool, rows: usize, ends: bool) -> String {
     sql
 }
 
-/// Appends the decisions of changes that write nothing, and commits. Without any it does nothing.
+/// A row of the ledger.
+pub(super) struct Decided<'a> {
+    pub(super) tenant: &'a str,
+    pub(super) owner: &'a str,
+    pub(super) decide_time: Time,
+    pub(super) decision_id: Uuid,
+    pub(super) method: &'static str,
+    pub(super) outcome: &'static str,
+    pub(super) key_id: &'a str,
+    pub(super) body: &'a [u8],
+}
+
+impl<'a> Decided<'a> {
+    pub(super) fn of(Sealed { change, body }: &'a Sealed, key: &'a DigestKey) -> Self {
+        let judgement = &change.judgement;
+        Self {
+            tenant: judgement.tenant.as_str(),
+            owner: judgement.subject.as_ref().map_or("", SubjectId::as_str),
+            decide_time: judgement.decide_time,
+            decision_id: judgement.decision_id.0,
+            method: judgement.method,
+            outcome: ledger::outcome(&judgement.disposition),
+            key_id: key.id(),
+            body,
+        }
+    }
+}
+
+/// Appends the decisions of reads, at least one, and commits.
 pub(super) async fn append_and_commit(
     connection: &mut SqliteConnection,
-    key: &DigestKey,
-    decided: &[&Sealed],
+    decided: &[Decided<'_>],
     transaction: Transaction,
 ) -> Result<(), Fault> {
     let mut begun = transaction == Transaction::Begun;
@@ -81,17 +109,16 @@ pub(super) async fn append_and_commit(
         let sql = sql.ok_or(Fault::Stored("decisions"))?;
         begun = true;
         let mut statement = query(sql.as_str());
-        for Sealed { change, body } in rows {
-            let judgement = &change.judgement;
+        for row in rows {
             statement = statement
-                .bind(judgement.tenant.as_str())
-                .bind(judgement.subject.as_ref().map_or("", SubjectId::as_str))
-                .bind(judgement.decide_time.micros())
-                .bind(judgement.decision_id.0)
-                .bind(judgement.method)
-                .bind(ledger::outcome(&judgement.disposition))
-                .bind(key.id())
-                .bind(body.as_slice());
+                .bind(row.tenant)
+                .bind(row.owner)
+                .bind(row.decide_time.micros())
+                .bind(row.decision_id)
+                .bind(row.method)
+                .bind(row.outcome)
+                .bind(row.key_id)
+                .bind(row.body);
         }
         statement.execute(&mut *connection).await?;
     }

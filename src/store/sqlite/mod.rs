@@ -3,6 +3,7 @@
 //! A few connections read, each unit of work in one deferred transaction; one task writes. Reads run in tasks of their
 //! own, so that a call that is dropped half-way leaves no connection inside a transaction.
 
+mod bare;
 mod decisions;
 mod error;
 mod every;
@@ -83,6 +84,7 @@ use sqlx::Connection;
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
 
+pub(super) use self::bare::Bare;
 use self::error::{closed, meaning};
 pub use self::files::free_bytes;
 pub use self::inspect::{Inspection, LedgerSize};

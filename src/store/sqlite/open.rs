@@ -47,7 +47,7 @@ fn common(path: &Path) -> SqliteConnectOptions {
 }
 
 /// How the writer connects.
-fn writing(path: &Path, options: &SqliteOptions) -> SqliteConnectOptions {
+pub(super) fn writing(path: &Path, options: &SqliteOptions) -> SqliteConnectOptions {
     let connect = common(path)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)

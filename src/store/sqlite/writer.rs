@@ -23,7 +23,7 @@ use sqlx::{ConnectOptions, Connection, query};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::decisions::Transaction;
+use super::decisions::{Decided, Transaction};
 use super::error::{Blame, blame, is_busy, meaning};
 use super::files::InPlace;
 use super::orders::{Applied, Erase, Order, Read, parted};
@@ -257,9 +257,10 @@ impl Writer {
         applied: &mut Vec<Applied>,
         transaction: Transaction,
     ) -> Result<(), Fault> {
-        let rows: Vec<&Sealed> = reads.iter().flat_map(|read| &read.changes).collect();
+        let sealed = reads.iter().flat_map(|read| &read.changes);
+        let rows: Vec<Decided<'_>> = sealed.map(|sealed| Decided::of(sealed, &self.key)).collect();
         if !rows.is_empty() {
-            decisions::append_and_commit(&mut self.connection, &self.key, &rows, transaction).await?;
+            decisions::append_and_commit(&mut self.connection, &rows, transaction).await?;
             self.in_place.verify()?;
         } else if transaction == Transaction::Begun {
             self.end().await?;

@@ -5,6 +5,7 @@ mod clock;
 mod contention;
 mod fitness;
 mod ledger;
+mod measuring;
 mod migrating;
 mod outages;
 mod passwords;
