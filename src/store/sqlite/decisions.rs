@@ -46,9 +46,10 @@ static TEXTS: LazyLock<Texts> = LazyLock::new(|| Texts {
 });
 
 fn text(begins: bool, rows: usize, ends: bool) -> String {
+    // One that cannot be appended undoes the group: SQLite then keeps no copy of each page that the statement writes.
     let mut sql = if begins { "BEGIN IMMEDIATE; " } else { "" }.to_owned();
     sql.push_str(
-        "INSERT INTO decisions (tenant, owner, decide_time, decision_id, method, outcome, key_id, body) VALUES",
+        "INSERT OR ROLLBACK INTO decisions (tenant, owner, decide_time, decision_id, method, outcome, key_id, body) VALUES",
     );
     for row in 0..rows {
         sql.push_str(if row == 0 { " (" } else { ", (" });
@@ -133,6 +134,6 @@ mod tests {
     fn each_row_has_its_parameters() {
         assert!(text(false, 1, false).ends_with("VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"));
         let whole = text(true, 64, true);
-        assert!(whole.starts_with("BEGIN IMMEDIATE; INSERT") && whole.ends_with(", $512); COMMIT"));
+        assert!(whole.starts_with("BEGIN IMMEDIATE; INSERT OR ROLLBACK") && whole.ends_with(", $512); COMMIT"));
     }
 }
