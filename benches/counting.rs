@@ -1,34 +1,29 @@
 //! Counts the instructions of a workload, under Valgrind: of all threads, the kernel's not among them.
 
-use std::path::Path;
+use std::fs::read_to_string;
 use std::process::Command;
 
 use crate::workload::Workload;
 
-/// Instructions of one iteration. What comes before the first and after the last is in both counts, and cancels.
-pub(crate) fn per_iteration(workload: Workload) -> u64 {
-    let iterations = workload.iterations();
-    let more = of(workload, 2 * iterations).checked_sub(of(workload, iterations)).expect("more for more");
-    more / u64::from(iterations)
-}
+/// Enough for the count of one to be steady, and soon done: under Valgrind all takes some twenty times as long.
+const ITERATIONS: u64 = 200;
 
-/// Instructions of a process that does so many.
-fn of(workload: Workload, iterations: u32) -> u64 {
+/// Instructions of one iteration. What comes before the first and after the last is not counted.
+pub(crate) fn per_iteration(workload: Workload) -> u64 {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-    let said = folder.path().join("said");
+    let counts = folder.path().join("counts");
     let process = Command::new("valgrind")
-        .args(["--tool=cachegrind", "--cache-sim=no", "--branch-sim=no", "--cachegrind-out-file=/dev/null"])
-        .arg(format!("--log-file={}", said.display()))
+        .args(["--tool=callgrind", "--dump-before=counted::workload::mark"])
+        .arg(format!("--callgrind-out-file={}", counts.display()))
         .arg(std::env::current_exe().expect("this program"))
-        .args([workload.name(), &iterations.to_string()])
+        .args([workload.name(), &ITERATIONS.to_string()])
         .output()
         .expect("Valgrind is installed");
-    let said = read(&said);
-    assert!(process.status.success(), "{}{said}", String::from_utf8_lossy(&process.stderr));
-    let count = said.lines().find_map(|line| line.split_once("I   refs:")).expect("a count").1;
-    count.trim().replace(',', "").parse().expect("a number")
-}
-
-fn read(file: &Path) -> String {
-    std::fs::read_to_string(file).unwrap_or_default()
+    let said = String::from_utf8_lossy(&process.stderr);
+    assert!(process.status.success(), "{said}");
+    // The first part ends at the first mark, the second at the second.
+    let part =
+        read_to_string(counts.with_extension("2")).unwrap_or_else(|error| panic!("no second part: {error}: {said}"));
+    let total = part.lines().find_map(|line| line.strip_prefix("totals: ")).expect("a total");
+    total.trim().parse::<u64>().expect("a number") / ITERATIONS
 }

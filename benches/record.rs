@@ -15,15 +15,17 @@ const HEAD: &str =
 /// `benches/counts.toml`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// What they were counted with.
-    built_with: String,
+    /// What they were built with.
+    rustc: String,
+    host: String,
     instructions: BTreeMap<String, u64>,
 }
 
 impl Record {
     pub(crate) fn of(counts: impl IntoIterator<Item = (Workload, u64)>) -> Self {
         let instructions = counts.into_iter().map(|(workload, count)| (workload.name().to_owned(), count)).collect();
-        Self { built_with: compiler(), instructions }
+        let (rustc, host) = compiler();
+        Self { rustc, host, instructions }
     }
 
     pub(crate) fn read() -> Self {
@@ -39,23 +41,29 @@ impl Record {
     pub(crate) fn compare(&self, workload: Workload, counted: u64) -> Finding {
         let recorded = self.instructions.get(workload.name()).copied();
         let recorded = recorded.unwrap_or_else(|| panic!("`{}` is not in the record", workload.name()));
-        let percent = if self.built_with == compiler() { MARGIN } else { MARGIN_OF_ANOTHER_COMPILER };
+        let (rustc, host) = compiler();
+        let [alike, another_compiler, another_host] = MARGINS;
+        let percent = match (host == self.host, rustc == self.rustc) {
+            (true, true) => alike,
+            (true, false) => another_compiler,
+            (false, _) => another_host,
+        };
         Finding { workload, counted, recorded, percent }
     }
 }
 
-/// By how many per cent a count may differ from what is recorded: with the same compiler, and with another.
-const MARGIN: u64 = 5;
-const MARGIN_OF_ANOTHER_COMPILER: u64 = 30;
+/// By how many per cent a count may differ from what is recorded: built alike, by another release of the compiler, and
+/// for another architecture.
+const MARGINS: [u64; 3] = [5, 10, 40];
 
 /// The release of the compiler, and what it builds for: both change the count.
-fn compiler() -> String {
+fn compiler() -> (String, String) {
     let said = Command::new("rustc").arg("-vV").output().expect("a compiler").stdout;
     let said = String::from_utf8(said).expect("text");
     let field = |name| said.lines().find_map(|line| line.strip_prefix(name)).expect("a field").to_owned();
     let release = field("release: ");
     let minor = release.rsplit_once('.').map_or(release.as_str(), |(minor, _)| minor);
-    format!("rustc {minor} for {}", field("host: "))
+    (minor.to_owned(), field("host: "))
 }
 
 /// One count beside the recorded one.

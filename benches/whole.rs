@@ -24,6 +24,7 @@ use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint};
 
 use crate::stage::{NOW, VALUE};
+use crate::workload::mark;
 
 const SUBJECT: &str = "subject";
 const PROJECT: &str = "project";
@@ -51,7 +52,10 @@ impl Whole {
             let whole = Self::start(&folder.path().join("counted.db")).await;
             let request = recalling(whole.capture().await);
             let mut client = RecallServiceClient::new(whole.channel.clone());
-            for _ in 0..WARM_UP + iterations {
+            for call in 0..=WARM_UP + iterations {
+                if call == WARM_UP || call == WARM_UP + iterations {
+                    mark();
+                }
                 let reply = client.recall(whole.request(request.clone())).await.expect("a reply").into_inner();
                 assert_eq!(reply.envelope.map(|envelope| envelope.facts.len()), Some(10), "all are admitted");
             }

@@ -9,6 +9,12 @@ use recall_gate::store::measuring::Encoder;
 use crate::stage::{Stage, input, nominations};
 use crate::whole::Whole;
 
+/// Where counting begins and where it ends: the counter looks for this function.
+#[inline(never)]
+pub(crate) fn mark() {
+    black_box(());
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Workload {
     /// Judging one nomination.
@@ -40,14 +46,6 @@ impl Workload {
         Self::RECORDED.into_iter().chain([Self::RankSlowed]).find(|workload| workload.name() == name)
     }
 
-    /// Enough for the count of one to be steady, and soon done: under Valgrind all takes some twenty times as long.
-    pub(crate) const fn iterations(self) -> u32 {
-        match self {
-            Self::Judge | Self::Rank | Self::Encode | Self::RankSlowed => 500,
-            Self::Recall => 200,
-        }
-    }
-
     /// Does it so many times.
     pub(crate) fn run(self, iterations: u32) {
         if self == Self::Recall {
@@ -62,6 +60,7 @@ impl Workload {
         let (judgement, encoder) = (stage.judgement(&memories), Encoder::new().expect("a key"));
         assert!(judge(&terms, &nominated).is_empty(), "an admissible memory is judged");
         assert_eq!(judgement.verdicts.len(), 10, "each has a verdict");
+        mark();
         for _ in 0..iterations {
             match self {
                 Self::Judge => drop(black_box(judge(&terms, black_box(&nominated)))),
@@ -74,5 +73,6 @@ impl Workload {
                 Self::Recall => {}
             }
         }
+        mark();
     }
 }
