@@ -46,6 +46,23 @@ impl Workload {
         Self::RECORDED.into_iter().chain([Self::RankSlowed]).find(|workload| workload.name() == name)
     }
 
+    /// Threads that wake one another, now sooner and now later, make the count of the whole call differ a little each time.
+    pub(crate) const fn counted_times(self) -> usize {
+        match self {
+            Self::Judge | Self::Rank | Self::Encode | Self::RankSlowed => 1,
+            Self::Recall => 3,
+        }
+    }
+
+    /// By how many per cent its count may differ from what is recorded. How a compiler lays out what is small changes
+    /// with code that has nothing to do with it; in the whole call that evens out.
+    pub(crate) const fn margin(self) -> u64 {
+        match self {
+            Self::Judge | Self::Rank | Self::Encode | Self::RankSlowed => 5,
+            Self::Recall => 2,
+        }
+    }
+
     /// Does it so many times.
     pub(crate) fn run(self, iterations: u32) {
         if self == Self::Recall {
