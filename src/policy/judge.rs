@@ -2,6 +2,7 @@
 //!
 //! Each gate is a function of its own below, in the order in which they are asked.
 
+use super::trust::trust;
 use super::{Access, Inference, Kind, Policy, Purpose, Risk};
 use crate::memory::{
     Confidence, Consent, Context, Level, Memory, Nomination, Nominator, Owner, Reason, Sensitivity, State, SubjectId,
@@ -77,26 +78,52 @@ pub struct Nominated<'a> {
 #[must_use]
 pub fn judge(terms: &Terms<'_>, nominated: &Nominated<'_>) -> Vec<Reason> {
     let memory = nominated.memory;
-    if !terms.viewpoint.sees_memory(memory) {
-        return vec![Reason::UnknownNomination];
-    }
-    if memory.state == State::Forgotten {
-        return vec![Reason::Forgotten];
-    }
-    let kind = terms.policy.kinds.get(&memory.kind);
-    let mut reasons = Vec::new();
-    if terms.purpose.access == Access::Subject {
-        subject_access(memory, &mut reasons);
+    if let Some(reasons) = without_gates(terms, memory) {
         return reasons;
     }
+    let kind = terms.policy.kinds.get(&memory.kind);
+    let timing = Timing::of(terms, memory, terms.now);
+    let mut reasons = Vec::new();
     visibility(terms, memory, &mut reasons);
     lifecycle(memory, &mut reasons);
     version(terms, nominated, &mut reasons);
-    time(terms, memory, &mut reasons);
+    time(timing, &mut reasons);
     provenance(terms, memory, kind, &mut reasons);
     purpose(terms, memory, kind, &mut reasons);
-    risk(terms, memory, kind, &mut reasons);
+    risk(terms, memory, kind, timing, &mut reasons);
     reasons
+}
+
+/// Where the gates are not asked, and so neither is the clock: what there is to say instead.
+fn without_gates(terms: &Terms<'_>, memory: &Memory) -> Option<Vec<Reason>> {
+    if !terms.viewpoint.sees_memory(memory) {
+        return Some(vec![Reason::UnknownNomination]);
+    }
+    if memory.state == State::Forgotten {
+        return Some(vec![Reason::Forgotten]);
+    }
+    (terms.purpose.access == Access::Subject).then(|| subject_access(memory))
+}
+
+/// What the clock alone says of a memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Timing {
+    not_yet_valid: bool,
+    expired: bool,
+    ahead_of_clock: bool,
+    confirmation_too_old: bool,
+}
+
+impl Timing {
+    fn of(terms: &Terms<'_>, memory: &Memory, now: Time) -> Self {
+        let too_old = |age| memory.confirm_time.is_none_or(|confirm_time| now >= confirm_time.plus(age));
+        Self {
+            not_yet_valid: memory.not_yet_valid_at(now),
+            expired: memory.expired_at(now),
+            ahead_of_clock: memory.update_time > now || memory.observe_time > now,
+            confirmation_too_old: terms.purpose.max_confirmation_age.is_some_and(too_old),
+        }
+    }
 }
 
 /// Whether a memory is in force without evidence that counts for its kind. Of an unknown kind nothing counts.
@@ -113,19 +140,24 @@ impl Policy {
     }
 }
 
-/// The instants after `now` at which time alone could change what [`judge`] says of a memory.
-pub(super) fn turning_points(terms: &Terms<'_>, memory: &Memory) -> impl Iterator<Item = Time> + use<> {
+/// The earliest instant after `now` at which time alone changes what [`judge`] says of a memory.
+pub(super) fn turning_point(terms: &Terms<'_>, memory: &Memory) -> Option<Time> {
+    if without_gates(terms, memory).is_some() {
+        return None;
+    }
     let confirmation_ends = match (memory.confirm_time, terms.purpose.max_confirmation_age) {
         (Some(confirm_time), Some(age)) => Some(confirm_time.plus(age)),
         _ => None,
     };
-    let now = terms.now;
+    let now = Timing::of(terms, memory, terms.now);
     let times = [memory.valid_from_time, memory.expire_time, confirmation_ends];
     let ahead = [memory.update_time, memory.observe_time];
-    times.into_iter().flatten().chain(ahead).filter(move |time| *time > now)
+    let ahead = times.into_iter().flatten().chain(ahead).filter(|time| *time > terms.now);
+    ahead.filter(|time| Timing::of(terms, memory, *time) != now).min()
 }
 
-fn subject_access(memory: &Memory, reasons: &mut Vec<Reason>) {
+fn subject_access(memory: &Memory) -> Vec<Reason> {
+    let mut reasons = Vec::new();
     // Shared memories are nobody's own.
     if memory.address.owner.subject().is_none() {
         reasons.push(Reason::PurposeNotAllowed);
@@ -138,6 +170,7 @@ fn subject_access(memory: &Memory, reasons: &mut Vec<Reason>) {
         reasons.push(Reason::AttributeMissing);
         reasons.sort_unstable();
     }
+    reasons
 }
 
 fn visibility(terms: &Terms<'_>, memory: &Memory, reasons: &mut Vec<Reason>) {
@@ -166,24 +199,24 @@ fn version(terms: &Terms<'_>, nominated: &Nominated<'_>, reasons: &mut Vec<Reaso
     }
 }
 
-fn time(terms: &Terms<'_>, memory: &Memory, reasons: &mut Vec<Reason>) {
-    if memory.not_yet_valid_at(terms.now) {
+fn time(timing: Timing, reasons: &mut Vec<Reason>) {
+    if timing.not_yet_valid {
         reasons.push(Reason::NotYetValid);
     }
-    if memory.expired_at(terms.now) {
+    if timing.expired {
         reasons.push(Reason::Expired);
     }
-    if memory.update_time > terms.now || memory.observe_time > terms.now {
+    if timing.ahead_of_clock {
         reasons.push(Reason::AheadOfClock);
     }
 }
 
 fn provenance(terms: &Terms<'_>, memory: &Memory, kind: Option<&Kind>, reasons: &mut Vec<Reason>) {
-    let policy = terms.policy;
-    if policy.trust(&memory.source, memory.lineage_trust) < terms.purpose.min_trust {
+    let source = terms.policy.source_rule(&memory.source);
+    if trust(source, memory.lineage_trust) < terms.purpose.min_trust {
         reasons.push(Reason::UntrustedSource);
     }
-    if memory.source.kind.is_some() && policy.source_rule(&memory.source).is_none() {
+    if memory.source.kind.is_some() && source.is_none() {
         reasons.push(Reason::SourceKindUnknown);
     }
     if kind.is_none() {
@@ -214,7 +247,7 @@ fn purpose(terms: &Terms<'_>, memory: &Memory, kind: Option<&Kind>, reasons: &mu
     }
 }
 
-fn risk(terms: &Terms<'_>, memory: &Memory, kind: Option<&Kind>, reasons: &mut Vec<Reason>) {
+fn risk(terms: &Terms<'_>, memory: &Memory, kind: Option<&Kind>, timing: Timing, reasons: &mut Vec<Reason>) {
     let demands = terms.purpose;
     let floor = terms.min_confidence.map_or(demands.min_confidence, |asked| asked.max(demands.min_confidence));
     // Asked as "allowed only if", so that a missing confidence fails it.
@@ -226,9 +259,7 @@ fn risk(terms: &Terms<'_>, memory: &Memory, kind: Option<&Kind>, reasons: &mut V
     if !demands.evidence.is_empty() && (inferred || !demands.evidence.contains(&memory.evidence)) {
         reasons.push(Reason::EvidenceTooWeak);
     }
-    if let Some(age) = demands.max_confirmation_age
-        && memory.confirm_time.is_none_or(|confirm_time| terms.now >= confirm_time.plus(age))
-    {
+    if timing.confirmation_too_old {
         reasons.push(Reason::ConfirmationTooOld);
     }
     let inference_allowed = demands.risk == Risk::Low && kind.is_some_and(|kind| kind.inference == Inference::LowRisk);

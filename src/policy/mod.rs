@@ -24,6 +24,8 @@ mod write;
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
+
 pub use document::{DEFAULT_DOCUMENT, PolicyFault, PolicyFaults};
 pub use judge::{Nominated, Terms, Viewpoint, judge};
 pub use kind::{Class, Inference, Keys, Kind, LevelName, NarrowerRejected, ValueRule, ValueType};
@@ -49,11 +51,11 @@ pub struct Policy {
     /// The document, as it was read.
     pub document: String,
     /// The kinds by name.
-    pub kinds: BTreeMap<KindName, Kind>,
+    pub kinds: IndexMap<KindName, Kind>,
     /// The purposes by name.
-    pub purposes: BTreeMap<PurposeName, Purpose>,
+    pub purposes: IndexMap<PurposeName, Purpose>,
     /// The source kinds by name.
-    pub sources: BTreeMap<SourceKindName, SourceRule>,
+    pub sources: IndexMap<SourceKindName, SourceRule>,
     /// What kind of source a confirming act is, by the evidence it gives.
     pub confirming_sources: BTreeMap<Evidence, SourceKindName>,
     /// The most confidence that a source whose kind is not stated can give. Its trust is always the lowest.

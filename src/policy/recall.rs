@@ -1,9 +1,10 @@
 //! One recall, whole: nominate, judge, select. The same pure function serves, explains and replays (I18).
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::judge::{judge, turning_points};
+use super::judge::{judge, turning_point};
 use super::select::{Judged, found_by_search, fused, rank, reciprocal, select};
 use super::text::{Hits, hits};
 use super::verdict::{attributes, candidate_verdict};
@@ -52,7 +53,8 @@ pub fn recall(terms: &Terms<'_>, input: &RecallInput<'_>) -> Recalled {
     let (judged, searched_until, leaked_count) = nominate(terms, input);
     let known: BTreeSet<MemoryId> = judged.iter().map(|judged| judged.nominated.memory.id).collect();
     let (judged, not_nominated_count) = cap(judged);
-    let stale_time = judged.iter().filter_map(|judged| turns(terms, judged)).chain(searched_until).min();
+    let stale_time =
+        judged.iter().filter_map(|judged| turning_point(terms, judged.nominated.memory)).chain(searched_until).min();
     let candidates = touched(terms, input);
     let stale_time = candidates.iter().map(|candidate| candidate.lapse_time).chain(stale_time).min();
     let selected = select(terms, input.budget, judged);
@@ -80,8 +82,7 @@ pub fn verdict_on(terms: &Terms<'_>, memory: &Memory, nominator: Nominator) -> V
 /// The earliest instant at which time alone would change the word on one memory.
 #[must_use]
 pub fn stale_time_of(terms: &Terms<'_>, memory: &Memory) -> Option<Time> {
-    let nominated = Nominated { memory, nominator: Nominator::Name, nomination: None };
-    turns(terms, &Judged { nominated, reasons: judge(terms, &nominated), relevance: 0.0 })
+    turning_point(terms, memory)
 }
 
 /// Every memory that is visible, with the first way it came here, and what the gates say of it.
@@ -97,10 +98,12 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
     let visible: Vec<&Memory> = reached.into_iter().filter(|memory| terms.viewpoint.sees_memory(memory)).collect();
     let Hits { scores, stale_time } = input.search.map(|search| hits(terms, search, &visible)).unwrap_or_default();
     let relevance = fused(input.nominations, &scores);
-    let found = visible.iter().filter(|memory| !of(&nominations, memory).is_empty() || scores.contains_key(&memory.id));
-    let keys: BTreeSet<&Key> = found.map(|memory| &memory.address.key).chain(input.keys).collect();
+    let keys: LazyCell<BTreeSet<&Key>, _> = LazyCell::new(|| {
+        let is_found = |memory: &&&Memory| !of(&nominations, memory).is_empty() || scores.contains_key(&memory.id);
+        visible.iter().filter(is_found).map(|memory| &memory.address.key).chain(input.keys).collect()
+    });
     let mut judged = Vec::with_capacity(visible.len());
-    for memory in visible {
+    for &memory in &visible {
         let place = &memory.address;
         let nomination = best(of(&nominations, memory), memory);
         let in_context = terms.context.is_none_or(|context| context.sees(&place.level));
@@ -156,12 +159,6 @@ fn cap(judged: Vec<Judged<'_>>) -> (Vec<Judged<'_>>, u64) {
     kept.extend(same_key);
     kept.extend(elsewhere.into_iter().filter(stays));
     (kept, u64::try_from(never.len()).unwrap_or(u64::MAX))
-}
-
-fn turns(terms: &Terms<'_>, judged: &Judged<'_>) -> Option<Time> {
-    turning_points(terms, judged.nominated.memory)
-        .filter(|time| judge(&Terms { now: *time, ..*terms }, &judged.nominated) != judged.reasons)
-        .min()
 }
 
 /// Held candidates that the caller may know of, oldest first.

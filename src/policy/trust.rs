@@ -14,7 +14,7 @@ impl Policy {
     /// stated, or that the policy does not know, is worth nothing.
     #[must_use]
     pub fn trust(&self, source: &Source, lineage_trust: Trust) -> Trust {
-        self.source_rule(source).map_or(Trust::Untrusted, |rule| rule.trust).min(lineage_trust)
+        trust(self.source_rule(source), lineage_trust)
     }
 
     /// The most confidence that a source can give.
@@ -35,4 +35,9 @@ impl Policy {
 /// The least sensitivity that a lineage allows: its most sensitive ancestor's.
 pub(super) fn lineage_sensitivity(parents: &[Memory]) -> Option<Sensitivity> {
     parents.iter().map(|parent| parent.sensitivity).max()
+}
+
+/// The same where the rule has been looked up.
+pub(super) fn trust(rule: Option<&SourceRule>, lineage_trust: Trust) -> Trust {
+    rule.map_or(Trust::Untrusted, |rule| rule.trust).min(lineage_trust)
 }

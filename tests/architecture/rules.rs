@@ -44,6 +44,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         knows: &["memory"],
         crates: &[
             "aws_lc_rs::digest",
+            "indexmap",
             "regex",
             "regex_automata",
             "serde",

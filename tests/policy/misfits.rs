@@ -49,7 +49,7 @@ fn what_the_document_allows_fits() {
 #[test]
 fn a_kind_that_is_dropped_is_told_alone() {
     let mut without = policy();
-    without.kinds.remove(&stored().kind);
+    without.kinds.shift_remove(&stored().kind);
     assert_misfits(&without, &stored(), &[Misfit::KindUnknown]);
 }
 
@@ -107,7 +107,7 @@ fn evidence_counts_by_audience_and_inference_stands_only_where_kind_and_source_a
 fn a_source_that_is_dropped_or_worth_less_is_told() {
     let unknown = Memory { source: from("user_message"), ..stored() };
     let mut without = policy();
-    without.sources.remove(&SourceKindName::new("user_message").unwrap());
+    without.sources.shift_remove(&SourceKindName::new("user_message").unwrap());
     assert_misfits(&without, &unknown, &[Misfit::SourceKindUnknown]);
     let lower = source(|source| source.max_confidence = Confidence::value(0.1).unwrap());
     assert_misfits(&lower, &stored(), &[Misfit::ConfidenceTooHigh]);
@@ -145,7 +145,7 @@ fn a_key_that_is_the_memorys_own_id_fits_a_kind_of_many_alone() {
 #[test]
 fn what_is_over_or_forgotten_is_left_out_and_what_could_come_back_is_not() {
     let mut without = policy();
-    without.kinds.remove(&KindName::new(stored().kind.as_str()).unwrap());
+    without.kinds.shift_remove(&KindName::new(stored().kind.as_str()).unwrap());
     assert_misfits(&without, &Memory { expire_time: Some(NOW), ..stored() }, &[]);
     assert_misfits(&without, &Memory { state: State::Forgotten, value: None, ..stored() }, &[]);
     for state in [State::Deleted, State::Quarantined] {

@@ -288,7 +288,7 @@ fn policy() -> Policy {
     Policy {
         version: PolicyVersion([2; 32]),
         document: String::new(),
-        kinds: BTreeMap::from([(kind.name.clone(), kind)]),
+        kinds: indexmap::IndexMap::from([(kind.name.clone(), kind)]),
         purposes: ["act", "draft"].map(purpose).map(|purpose| (purpose.name.clone(), purpose)).into(),
         sources: ["tool", "user_message"].map(source).map(|source| (source.name.clone(), source)).into(),
         confirming_sources: BTreeMap::new(),

@@ -109,9 +109,9 @@ fn read(document: &str, faults: &Faults) -> Option<Policy> {
     Some(Policy {
         version: version(document),
         document: document.to_owned(),
-        kinds,
-        purposes,
-        sources,
+        kinds: kinds.into_iter().collect(),
+        purposes: purposes.into_iter().collect(),
+        sources: sources.into_iter().collect(),
         confirming_sources,
         unstated_source_max_confidence,
         screening: screening?,
