@@ -68,17 +68,25 @@ macro_rules! nil {
         "CAST('00000000-0000-0000-0000-000000000000' AS uuid)"
     };
 }
-/// A whole statement about the rows of `tenant!` and `subject!`. The settings that the policies read are set in the
-/// statement itself, by a part that is materialised before anything looks at a table, since all else is a lateral join
-/// on its answer. It fails closed, in one round trip, and has to be the whole of its transaction.
+/// Rows of the subject's own and shared ones, where another column finds them.
+macro_rules! or_shared {
+    () => {
+        concat!("owner IN (", subject!(), ", '')")
+    };
+}
+/// What stands before and after a whole statement about the rows of `tenant!` and `subject!`. The settings that the
+/// policies read are set in the statement itself, by a part that is materialised before anything looks at a table,
+/// since all else is a lateral join on its answer. It fails closed, in one round trip, and has to be the whole of its
+/// transaction.
 macro_rules! visible {
-    ($statement:expr) => {
-        concat!(
-            "WITH ctx AS MATERIALIZED (SELECT set_config('rg.tenant', $1, true) AS tenant, ",
-            "set_config('rg.subject', $2, true) AS subject) SELECT seen.* FROM ctx CROSS JOIN LATERAL (",
-            $statement,
-            " OFFSET 0) AS seen"
-        )
+    () => {
+        [
+            concat!(
+                "WITH ctx AS MATERIALIZED (SELECT set_config('rg.tenant', $1, true) AS tenant, ",
+                "set_config('rg.subject', $2, true) AS subject) SELECT seen.* FROM ctx CROSS JOIN LATERAL ("
+            ),
+            " OFFSET 0) AS seen",
+        ]
     };
 }
 

@@ -14,10 +14,12 @@ pub(super) struct Revisions(HashMap<(Owner, Level), (Revision, Time)>);
 
 impl Revisions {
     /// Of owner, project, task, revision and time of the last update.
-    pub(super) fn of_rows(rows: Vec<(String, String, String, i64, i64)>) -> Result<Self, Fault> {
-        let mut found = HashMap::with_capacity(rows.len());
+    pub(super) fn of_rows<'r>(
+        rows: impl IntoIterator<Item = (&'r str, &'r str, &'r str, i64, i64)>,
+    ) -> Result<Self, Fault> {
+        let mut found = HashMap::new();
         for (its_owner, project, task, revision, update_time) in rows {
-            let scope = (owner(&its_owner)?, level(&project, &task)?);
+            let scope = (owner(its_owner)?, level(project, task)?);
             found.insert(scope, (Revision(revision), Time::from_micros(update_time)));
         }
         Ok(Self(found))
@@ -67,7 +69,9 @@ pub(super) async fn revisions<'a>(
     }
     let rows: Vec<(String, String, String, i64, i64)> =
         query_as(SQL).bind(tenant).bind(set(owners)).bind(set(projects)).bind(set(tasks)).fetch_all(connection).await?;
-    Revisions::of_rows(rows)
+    Revisions::of_rows(rows.iter().map(|(owner, project, task, revision, update_time)| {
+        (owner.as_str(), project.as_str(), task.as_str(), *revision, *update_time)
+    }))
 }
 
 fn set(mut texts: Vec<&str>) -> String {

@@ -1,7 +1,7 @@
 //! The embedded store: one SQLite file, one process.
 //!
-//! A few connections read, each unit of work in one deferred transaction; one task writes. Reads run in tasks of their
-//! own, so that a call that is dropped half-way leaves no connection inside a transaction.
+//! A few connections read, each unit of work in one statement or one deferred transaction; one task writes. Reads run in
+//! tasks of their own, so that a call that is dropped half-way leaves no connection inside a transaction.
 
 mod decisions;
 mod error;
@@ -10,6 +10,7 @@ mod files;
 mod inspect;
 mod open;
 mod orders;
+mod readers;
 mod revisions;
 mod tidy;
 mod writer;
@@ -58,10 +59,17 @@ macro_rules! nil {
         "zeroblob(16)"
     };
 }
-/// A whole statement about the rows of `tenant!` and `subject!`.
+/// Rows of the subject's own and shared ones, where another column finds them: with the plus it is no look-up in an
+/// index for each of the two, which costs more than it saves.
+macro_rules! or_shared {
+    () => {
+        "+owner IN ($2, '')"
+    };
+}
+/// What stands before and after a whole statement about the rows of `tenant!` and `subject!`.
 macro_rules! visible {
-    ($statement:expr) => {
-        $statement
+    () => {
+        ["", ""]
     };
 }
 
@@ -80,7 +88,7 @@ use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use sqlx::Connection;
-use sqlx::sqlite::{SqliteConnection, SqlitePool};
+use sqlx::sqlite::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
 use self::error::{closed, meaning};
@@ -88,6 +96,7 @@ pub use self::files::free_bytes;
 pub use self::inspect::{Inspection, LedgerSize};
 pub use self::open::SqliteOptions;
 use self::orders::{Erase, Order};
+use self::readers::Readers;
 use self::writer::Counts;
 use super::deadline::{Deadline, in_time};
 use super::digest::DigestKey;
@@ -100,7 +109,7 @@ use crate::memory::{Candidate, CandidateId, Judgement, Memory, MemoryId, PolicyV
 
 /// The embedded store.
 pub struct Sqlite {
-    readers: SqlitePool,
+    readers: Readers,
     orders: mpsc::Sender<Order>,
     key: Arc<DigestKey>,
     counts: Arc<Counts>,
@@ -140,14 +149,27 @@ impl Sqlite {
         }
     }
 
+    /// A unit of several statements, which see one state.
     async fn read<T: Send + 'static>(
+        &self,
+        work: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.read_alone(move |connection| Box::pin(transaction(connection, work))).await
+    }
+
+    /// A unit of one statement, which sees one state by itself.
+    async fn read_alone<T: Send + 'static>(
         &self,
         work: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
     ) -> Result<T, Error> {
         let (readers, deadline) = (self.readers.clone(), Deadline::current());
         let unit = tokio::spawn(async move {
-            let mut connection = in_time(deadline, readers.acquire()).await?.map_err(|error| meaning(error.into()))?;
-            transaction(&mut connection, work).await.map_err(meaning)
+            let mut reader = in_time(deadline, readers.acquire()).await?.map_err(|error| meaning(error.into()))?;
+            let done = work(&mut reader.connection).await;
+            if !matches!(done, Err(Fault::Sql(_))) {
+                reader.give_back();
+            }
+            done.map_err(meaning)
         });
         unit.await.map_err(|error| Error::Corrupt(Box::new(error)))?
     }
@@ -173,17 +195,18 @@ async fn transaction<T>(
 impl Store for Sqlite {
     async fn view(&self, request: &ViewRequest) -> Result<View, Error> {
         let request = request.clone();
-        self.read(move |connection| Box::pin(async move { queries::view(connection, &request).await })).await
+        self.read_alone(move |connection| Box::pin(async move { queries::view(connection, &request).await })).await
     }
 
     async fn values(&self, reach: &Reach, versions: &[(MemoryId, Version)]) -> Result<Vec<(MemoryId, Text)>, Error> {
         let (reach, versions) = (reach.clone(), versions.to_vec());
-        self.read(move |connection| Box::pin(async move { queries::values(connection, &reach, &versions).await })).await
+        self.read_alone(move |connection| Box::pin(async move { queries::values(connection, &reach, &versions).await }))
+            .await
     }
 
     async fn memory(&self, reach: &Reach, id: MemoryId) -> Result<Option<Memory>, Error> {
         let reach = reach.clone();
-        self.read(move |connection| Box::pin(async move { queries::memory(connection, &reach, id).await })).await
+        self.read_alone(move |connection| Box::pin(async move { queries::memory(connection, &reach, id).await })).await
     }
 
     async fn place(&self, request: &PlaceRequest) -> Result<Place, Error> {
@@ -207,8 +230,10 @@ impl Store for Sqlite {
 
     async fn candidate(&self, reach: &Reach, id: CandidateId, now: Time) -> Result<Option<Candidate>, Error> {
         let reach = reach.clone();
-        self.read(move |connection| Box::pin(async move { queries::candidate(connection, &reach, id, now).await }))
-            .await
+        self.read_alone(move |connection| {
+            Box::pin(async move { queries::candidate(connection, &reach, id, now).await })
+        })
+        .await
     }
 
     async fn candidates(
@@ -228,7 +253,7 @@ impl Store for Sqlite {
 
     async fn replay(&self, key: &ReplayKey, now: Time) -> Result<Option<ReplayRecord>, Error> {
         let key = key.clone();
-        self.read(move |connection| Box::pin(async move { queries::replay(connection, &key, now).await })).await
+        self.read_alone(move |connection| Box::pin(async move { queries::replay(connection, &key, now).await })).await
     }
 
     async fn commit(&self, change: Change) -> Result<Recorded<Judgement>, CommitError> {
@@ -277,7 +302,7 @@ impl Store for Sqlite {
         let (answer, answered) = oneshot::channel();
         self.orders.send(Order::Check(answer)).await.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())??;
-        self.read(|connection| Box::pin(async move { queries::key_id(connection).await.map(drop) })).await
+        self.read_alone(|connection| Box::pin(async move { queries::key_id(connection).await.map(drop) })).await
     }
 
     async fn close(&self) {

@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, query, query_scalar};
 
+use super::readers::Readers;
 use super::{decisions, files, queries, writer};
 use crate::store::OpenError;
 use crate::store::digest::DigestKey;
@@ -16,7 +15,6 @@ use crate::store::digest::DigestKey;
 static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/sqlite");
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_BYTES_KEPT: &str = "67108864";
 /// Of the writer: those of decisions, and the others.
 const STATEMENTS_KEPT: usize = decisions::STATEMENTS + 100;
@@ -64,27 +62,10 @@ pub(super) fn reading(path: &Path) -> SqliteConnectOptions {
     common(path).read_only(true).pragma("query_only", "ON")
 }
 
-/// A reader that is opened later, when more read at once than before, must find the same files: another in their place
-/// has none of our tables, and its connection would outlast it.
-async fn readers(path: &Path, options: &SqliteOptions, in_place: files::InPlace) -> Result<SqlitePool, sqlx::Error> {
-    SqlitePoolOptions::new()
-        .after_connect(move |_, _| {
-            let lies = in_place.verify();
-            Box::pin(async move { lies })
-        })
-        .max_connections(options.readers.max(1))
-        .acquire_timeout(ACQUIRE_TIMEOUT)
-        .test_before_acquire(false)
-        .idle_timeout(None)
-        .max_lifetime(None)
-        .connect_with(reading(path))
-        .await
-}
-
 /// What an open database consists of.
 pub(super) struct Opened {
     pub(super) writer: writer::Start,
-    pub(super) readers: SqlitePool,
+    pub(super) readers: Readers,
     pub(super) key: DigestKey,
 }
 
@@ -116,7 +97,7 @@ pub(super) async fn open(path: PathBuf, options: SqliteOptions) -> Result<Opened
     // From here on the writer waits by itself.
     query("PRAGMA busy_timeout = 0").execute(&mut connection).await?;
     let connect = connect.busy_timeout(Duration::ZERO);
-    let readers = readers(connect.get_filename(), &options, in_place.clone()).await?;
+    let readers = Readers::open(reading(connect.get_filename()), in_place.clone(), options.readers).await?;
     Ok(Opened { writer: writer::Start { connection, connect, lock, in_place }, readers, key })
 }
 

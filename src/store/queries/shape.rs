@@ -1,0 +1,244 @@
+//! The statements of a view: a text for each shape of request, which has the parts that such a request needs and no
+//! others. A part that could give nothing would still be planned, prepared and begun each time.
+//!
+//! The rows of all parts have one shape, that of a memory with the part and a candidate's reasons; what has fewer columns
+//! leaves the others empty. On PostgreSQL the statement tells the database whose rows it is about, by `visible!`.
+
+use std::sync::OnceLock;
+
+use crate::store::{SearchRead, ViewRequest};
+
+/// A memory by its id, as it is now or was before another took its address; with its value.
+pub(super) const NOMINATED: i64 = 1;
+/// Another memory at a key that was asked for, or that a nominated one has; with its value.
+pub(super) const AT_KEY: i64 = 2;
+/// A memory of the context; without its value, unless the whole is wanted.
+pub(super) const IN_CONTEXT: i64 = 3;
+/// A memory of the context whose value has the substring; nothing but its id.
+pub(super) const HOLDING: i64 = 4;
+/// A held candidate, without its value. Its id stands for a memory's, and its lapse for the update.
+pub(super) const CANDIDATE: i64 = 5;
+/// A revision of a scope, which stands for a version.
+pub(super) const REVISION: i64 = 6;
+
+/// The rows of these owners in the context, of any table that has the four columns.
+macro_rules! in_context {
+    ($and:expr) => {
+        concat!(
+            " WHERE tenant = ",
+            tenant!(),
+            " AND owner IN (",
+            subject!(),
+            ", '') AND project IN ($3, '') AND task IN ($4, '')",
+            $and
+        )
+    };
+}
+
+/// The columns that only memories have, for what is none.
+macro_rules! no_memory {
+    ($id:expr, $version:expr, $update_time:expr) => {
+        concat!(
+            ", CAST(NULL AS text) AS value, ",
+            $id,
+            " AS memory_id, ",
+            $version,
+            " AS version, 0 AS value_version, 0 AS state, 0 AS value_chars, ",
+            $update_time,
+            " AS update_time, CAST(NULL AS bigint) AS confirm_time, CAST(NULL AS bytea) AS tokens"
+        )
+    };
+}
+
+/// The columns that facts have, for what is none but lies in a scope.
+macro_rules! no_fact {
+    ($owner:literal, $project:literal, $task:literal) => {
+        concat!(
+            "'' AS tenant, ",
+            $owner,
+            ", ",
+            $project,
+            ", ",
+            $task,
+            ", '' AS key, '' AS kind, CAST(NULL AS text) AS source_kind, '' AS source_reference, '' AS parents, ",
+            "'' AS parent_references, 0 AS lineage_trust, 0 AS evidence, CAST(NULL AS bigint) AS confidence, ",
+            "0 AS sensitivity, 0 AS consent, '' AS consent_purposes, '' AS purposes, 0 AS observe_time, ",
+            "CAST(NULL AS bigint) AS valid_from_time, CAST(NULL AS bigint) AS expire_time, 0 AS create_time, ",
+            "'' AS author, '' AS change_reason"
+        )
+    };
+}
+
+/// The part, and no reasons.
+macro_rules! part {
+    ($part:literal) => {
+        concat!(", CAST(", $part, " AS bigint) AS part, CAST(NULL AS text) AS reasons")
+    };
+}
+
+/// The nominated memories, which other parts ask for keys.
+const NOMINATE: &str = concat!(
+    "WITH nominated AS MATERIALIZED (SELECT ",
+    memory_with!(value, tokens),
+    part!("1"),
+    " FROM ",
+    uuids!("$5"),
+    " AS wanted CROSS JOIN memories WHERE tenant = ",
+    tenant!(),
+    " AND ",
+    or_shared!(),
+    " AND memory_id = wanted.id UNION ALL SELECT ",
+    memory_with!(value),
+    part!("1"),
+    " FROM ",
+    uuids!("$5"),
+    " AS wanted CROSS JOIN memory_versions WHERE tenant = ",
+    tenant!(),
+    " AND ",
+    or_shared!(),
+    " AND memory_id = wanted.id AND superseded_by IS NULL AND NOT EXISTS (SELECT 1 FROM memories AS taken ",
+    "WHERE taken.tenant = ",
+    tenant!(),
+    " AND taken.memory_id = wanted.id)) "
+);
+
+const THE_NOMINATED: &str = "SELECT * FROM nominated";
+
+macro_rules! at_keys {
+    ($and:expr) => {
+        concat!("SELECT ", memory_with!(value, tokens), part!("2"), " FROM memories", in_context!($and))
+    };
+}
+const AT_THEIR_KEYS: &str =
+    at_keys!(" AND key IN (SELECT key FROM nominated) AND memory_id NOT IN (SELECT memory_id FROM nominated)");
+const AT_THE_KEYS: &str = at_keys!(concat!(" AND key IN ", texts!("$6")));
+const AT_ALL_THESE_KEYS: &str = at_keys!(concat!(
+    " AND key IN (SELECT key FROM nominated UNION SELECT * FROM ",
+    texts!("$6"),
+    " AS asked) AND memory_id NOT IN (SELECT memory_id FROM nominated)"
+));
+
+const EVERYTHING: &str = concat!("SELECT ", memory_with!(), part!("3"), " FROM memories", in_context!(""));
+const EVERYTHING_WITH_TOKENS: &str =
+    concat!("SELECT ", memory_with!(tokens), part!("3"), " FROM memories", in_context!(""));
+const THE_WHOLE: &str = concat!(
+    "SELECT * FROM (SELECT ",
+    memory_with!(value, tokens),
+    part!("3"),
+    " FROM memories",
+    in_context!(at_most!("$10")),
+    ") AS everything"
+);
+
+const WHO_HOLDS: &str = concat!(
+    "SELECT ",
+    no_fact!("'' AS owner", "'' AS project", "'' AS task"),
+    no_memory!("memory_id", "0", "0"),
+    part!("4"),
+    " FROM memories",
+    in_context!(concat!(" AND (", contains!("value", "$8"), " OR ", contains!("value", "$9"), ")"))
+);
+
+macro_rules! held {
+    ($and:expr) => {
+        concat!(
+            "SELECT * FROM (SELECT ",
+            fact_columns!(),
+            no_memory!("candidate_id", "0", "lapse_time"),
+            ", CAST(5 AS bigint) AS part, reasons FROM candidates",
+            in_context!(concat!(" AND lapse_time > $7", $and)),
+            " ORDER BY create_time, candidate_id LIMIT 64) AS held"
+        )
+    };
+}
+const HELD: &str = held!("");
+const HELD_AT_THE_KEYS: &str = held!(concat!(" AND key IN ", texts!("$6")));
+
+const REVISIONS: &str = concat!(
+    "SELECT ",
+    no_fact!("owner", "project", "task"),
+    no_memory!(nil!(), "revision", "update_time"),
+    part!("6"),
+    " FROM revisions",
+    in_context!("")
+);
+
+/// What a request wants of everything in its context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Everything {
+    Nothing,
+    Light,
+    Tokens,
+    Whole,
+}
+
+/// What a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    ids: bool,
+    keys: bool,
+    all: bool,
+    substring: bool,
+    everything: Everything,
+}
+
+/// How many there are.
+const SHAPES: usize = 64;
+static TEXTS: [OnceLock<String>; SHAPES] = [const { OnceLock::new() }; SHAPES];
+
+impl Shape {
+    pub(super) fn of(request: &ViewRequest) -> Self {
+        let everything = match &request.search {
+            _ if request.whole.is_some() => Everything::Whole,
+            Some(SearchRead::Tokens) => Everything::Tokens,
+            Some(SearchRead::Substring(_)) => Everything::Light,
+            None if request.all => Everything::Light,
+            None => Everything::Nothing,
+        };
+        Self {
+            ids: !request.ids.is_empty(),
+            keys: !request.keys.is_empty(),
+            all: request.all,
+            substring: matches!(request.search, Some(SearchRead::Substring(_))),
+            everything,
+        }
+    }
+
+    /// The statement. All have the same parameters.
+    pub(super) fn text(self) -> Option<&'static str> {
+        let flags = [self.ids, self.keys, self.all, self.substring];
+        let place = flags.into_iter().fold(self.everything as usize, |place, flag| 2 * place + usize::from(flag));
+        TEXTS.get(place).map(|text| text.get_or_init(|| self.compose()).as_str())
+    }
+
+    fn compose(self) -> String {
+        let parts = [
+            self.ids.then_some(THE_NOMINATED),
+            match (self.ids, self.keys) {
+                (true, true) => Some(AT_ALL_THESE_KEYS),
+                (true, false) => Some(AT_THEIR_KEYS),
+                (false, true) => Some(AT_THE_KEYS),
+                (false, false) => None,
+            },
+            match self.everything {
+                Everything::Nothing => None,
+                Everything::Light => Some(EVERYTHING),
+                Everything::Tokens => Some(EVERYTHING_WITH_TOKENS),
+                Everything::Whole => Some(THE_WHOLE),
+            },
+            self.substring.then_some(WHO_HOLDS),
+            match (self.all, self.keys) {
+                (true, _) => Some(HELD),
+                (false, true) => Some(HELD_AT_THE_KEYS),
+                (false, false) => None,
+            },
+            Some(REVISIONS),
+        ];
+        let parts: Vec<&str> = parts.into_iter().flatten().collect();
+        let [before, after] = AROUND;
+        [before, if self.ids { NOMINATE } else { "" }, &parts.join(" UNION ALL "), after].concat()
+    }
+}
+
+/// What stands around a statement about the rows of `tenant!` and `subject!`.
+const AROUND: [&str; 2] = visible!();
