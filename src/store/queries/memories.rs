@@ -13,15 +13,15 @@ macro_rules! newest_by_ids {
             "SELECT ",
             $now,
             " FROM ",
-            uuids!("$3"),
-            " AS wanted CROSS JOIN memories WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
-            " UNION ALL SELECT ",
+            rows_of_ids!("memories", "$3"),
+            " AND tenant = $1 AND owner IN ($2, '') UNION ALL SELECT ",
             $version,
             " FROM ",
-            uuids!("$3"),
-            " AS wanted CROSS JOIN memory_versions WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
-            " AND superseded_by IS NULL AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.tenant = $1",
-            " AND memories.memory_id = wanted.id)"
+            rows_of_ids!("memory_versions", "$3"),
+            " AND tenant = $1 AND owner IN ($2, '') AND superseded_by IS NULL AND NOT EXISTS (SELECT 1 FROM memories",
+            " AS taken WHERE taken.tenant = $1 AND taken.memory_id = ",
+            wanted_id!("memory_versions"),
+            ")"
         )
     };
 }
@@ -131,9 +131,8 @@ pub(in crate::store) async fn values(
 ) -> Result<Vec<(MemoryId, Text)>, Fault> {
     const SQL: &str = concat!(
         "SELECT memory_id, version, value FROM ",
-        uuids!("$3"),
-        " AS wanted CROSS JOIN memories WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
-        " AND value IS NOT NULL"
+        rows_of_ids!("memories", "$3"),
+        " AND tenant = $1 AND owner IN ($2, '') AND value IS NOT NULL"
     );
     let rows: Vec<(uuid::Uuid, i64, String)> = query_as(SQL)
         .bind(reach.tenant.as_str())

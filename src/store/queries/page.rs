@@ -61,7 +61,7 @@ pub(in crate::store) async fn page(
     shown.dedup();
     let found =
         scopes::revisions(connection, reach.tenant.as_str(), reach.subject.as_str(), shown.iter().copied()).await?;
-    let revisions: Vec<_> = shown.into_iter().map(|(owner, level)| found.of(owner, level)).collect();
+    let revisions: Vec<_> = shown.into_iter().map(|(owner, level)| found.of_scope(owner, level)).collect();
     Ok(MemoryPage { newest_update_time: found.newest_update_time(&revisions), revisions, memories, more })
 }
 

@@ -82,41 +82,49 @@ const NOMINATE: &str = concat!(
     memory_with!(value, tokens),
     part!("1"),
     " FROM ",
-    uuids!("$5"),
-    " AS wanted CROSS JOIN memories WHERE tenant = ",
+    rows_of_ids!("memories", "$5"),
+    " AND tenant = ",
     tenant!(),
     " AND ",
     or_shared!(),
-    " AND memory_id = wanted.id UNION ALL SELECT ",
+    " UNION ALL SELECT ",
     memory_with!(value),
     part!("1"),
     " FROM ",
-    uuids!("$5"),
-    " AS wanted CROSS JOIN memory_versions WHERE tenant = ",
+    rows_of_ids!("memory_versions", "$5"),
+    " AND tenant = ",
     tenant!(),
     " AND ",
     or_shared!(),
-    " AND memory_id = wanted.id AND superseded_by IS NULL AND NOT EXISTS (SELECT 1 FROM memories AS taken ",
-    "WHERE taken.tenant = ",
+    " AND superseded_by IS NULL AND NOT EXISTS (SELECT 1 FROM memories AS taken WHERE taken.tenant = ",
     tenant!(),
-    " AND taken.memory_id = wanted.id)) "
+    " AND taken.memory_id = ",
+    wanted_id!("memory_versions"),
+    ")) "
 );
 
 const THE_NOMINATED: &str = "SELECT * FROM nominated";
 
 macro_rules! at_keys {
-    ($and:expr) => {
-        concat!("SELECT ", memory_with!(value, tokens), part!("2"), " FROM memories", in_context!($and))
+    ($keys:expr, $and:expr) => {
+        concat!(
+            "SELECT ",
+            memory_with!(value, tokens),
+            part!("2"),
+            " FROM memories",
+            in_context!(concat!(" AND ", one_of!("key", $keys), $and))
+        )
     };
 }
-const AT_THEIR_KEYS: &str =
-    at_keys!(" AND key IN (SELECT key FROM nominated) AND memory_id NOT IN (SELECT memory_id FROM nominated)");
-const AT_THE_KEYS: &str = at_keys!(concat!(" AND key IN ", texts!("$6")));
-const AT_ALL_THESE_KEYS: &str = at_keys!(concat!(
-    " AND key IN (SELECT key FROM nominated UNION SELECT * FROM ",
-    texts!("$6"),
-    " AS asked) AND memory_id NOT IN (SELECT memory_id FROM nominated)"
-));
+macro_rules! others {
+    () => {
+        " AND memory_id NOT IN (SELECT memory_id FROM nominated)"
+    };
+}
+const AT_THEIR_KEYS: &str = at_keys!("SELECT key FROM nominated", others!());
+const AT_THE_KEYS: &str = at_keys!(concat!("SELECT * FROM ", texts!("$6"), " AS asked"), "");
+const AT_ALL_THESE_KEYS: &str =
+    at_keys!(concat!("SELECT key FROM nominated UNION SELECT * FROM ", texts!("$6"), " AS asked"), others!());
 
 const EVERYTHING: &str = concat!("SELECT ", memory_with!(), part!("3"), " FROM memories", in_context!(""));
 const EVERYTHING_WITH_TOKENS: &str =
@@ -152,7 +160,8 @@ macro_rules! held {
     };
 }
 const HELD: &str = held!("");
-const HELD_AT_THE_KEYS: &str = held!(concat!(" AND key IN ", texts!("$6")));
+const HELD_AT_THE_KEYS: &str =
+    held!(concat!(" AND ", one_of!("key", concat!("SELECT * FROM ", texts!("$6"), " AS asked"))));
 
 const REVISIONS: &str = concat!(
     "SELECT ",

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use sqlx::{Row as _, query};
 
+use super::scopes::{Revisions, Scope};
 use super::shape::{AT_KEY, CANDIDATE, HOLDING, IN_CONTEXT, NOMINATED, REVISION, Shape};
-use super::{Connection, Row, columns, ids, scopes};
+use super::{Connection, Row, columns, ids};
 use crate::memory::{Candidate, Key, Memory, MemoryId, Owner};
 use crate::store::fault::Fault;
 use crate::store::rows::{CandidateRow, list};
@@ -36,38 +37,59 @@ pub(in crate::store) async fn view(connection: &mut Connection, request: &ViewRe
         .bind(one)
         .bind(other)
         .bind(request.whole.map_or(i64::MAX, |most| i64::from(most) + 1))
+        // Read as they come: the rows of a whole context are much larger than what is made of them.
+        .map(|row: Row| read(&row))
         .fetch_all(connection)
         .await?;
-    assemble(request, &rows)
+    assemble(request, rows)
 }
 
-fn assemble(request: &ViewRequest, rows: &[Row]) -> Result<View, Fault> {
+/// What one row says.
+enum Found {
+    WithValue(Arc<Memory>),
+    Light(Arc<Memory>),
+    Holding(MemoryId),
+    Candidate(Box<Candidate>),
+    Revision(Scope),
+}
+
+fn read(row: &Row) -> Result<Found, Fault> {
+    Ok(match row.try_get(PART)? {
+        NOMINATED | AT_KEY => Found::WithValue(Arc::new(columns::memory(row)?)),
+        IN_CONTEXT => Found::Light(Arc::new(columns::memory(row)?)),
+        HOLDING => Found::Holding(MemoryId(row.try_get("memory_id")?)),
+        CANDIDATE => Found::Candidate(Box::new(candidate(row)?)),
+        REVISION => Found::Revision(Scope::of(
+            row.try_get("owner")?,
+            row.try_get("project")?,
+            row.try_get("task")?,
+            row.try_get("version")?,
+            row.try_get("update_time")?,
+        )?),
+        _ => return Err(Fault::Stored("part")),
+    })
+}
+
+fn assemble(request: &ViewRequest, rows: Vec<Result<Found, Fault>>) -> Result<View, Fault> {
     let [mut with_value, mut light] = [Vec::with_capacity(rows.len()), Vec::new()];
     let (mut holding, mut candidates, mut revisions) = (BTreeSet::new(), Vec::new(), Vec::new());
     for row in rows {
-        match row.try_get::<i64, _>(PART)? {
-            NOMINATED | AT_KEY => with_value.push(columns::memory(row)?),
-            IN_CONTEXT => light.push(columns::memory(row)?),
-            HOLDING => {
-                holding.insert(MemoryId(row.try_get("memory_id")?));
+        match row? {
+            Found::WithValue(memory) => with_value.push(memory),
+            Found::Light(memory) => light.push(memory),
+            Found::Holding(id) => {
+                holding.insert(id);
             }
-            CANDIDATE => candidates.push(candidate(row)?),
-            REVISION => revisions.push((
-                row.try_get("owner")?,
-                row.try_get("project")?,
-                row.try_get("task")?,
-                row.try_get("version")?,
-                row.try_get("update_time")?,
-            )),
-            _ => return Err(Fault::Stored("part")),
+            Found::Candidate(candidate) => candidates.push(*candidate),
+            Found::Revision(scope) => revisions.push(scope),
         }
     }
     candidates.sort_by_key(|one| (one.create_time, one.id));
     let owners = [Owner::personal(request.reach.subject.clone()), Owner::SHARED];
     let levels = request.context.levels();
     let in_context = levels.iter().flat_map(|level| owners.iter().map(move |owner| (owner, level)));
-    let found = scopes::Revisions::of_rows(revisions)?;
-    let revisions: Vec<_> = in_context.map(|(owner, level)| found.of(owner, level)).collect();
+    let found = Revisions::of(revisions);
+    let revisions: Vec<_> = in_context.map(|(owner, level)| found.of_scope(owner, level)).collect();
     Ok(View {
         memories: once([with_value, light]),
         holding,
@@ -89,7 +111,7 @@ fn candidate(row: &Row) -> Result<Candidate, Fault> {
 }
 
 /// Each memory once; what comes first, with its value, wins.
-fn once(found: [Vec<Memory>; 2]) -> Vec<Arc<Memory>> {
+fn once(found: [Vec<Arc<Memory>>; 2]) -> Vec<Arc<Memory>> {
     let mut seen: HashSet<MemoryId> = HashSet::with_capacity(found.iter().map(Vec::len).sum());
-    found.into_iter().flatten().filter(|memory| seen.insert(memory.id)).map(Arc::new).collect()
+    found.into_iter().flatten().filter(|memory| seen.insert(memory.id)).collect()
 }

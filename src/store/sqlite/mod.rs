@@ -18,64 +18,11 @@ mod writer;
 /// The engine that `queries` is compiled for.
 type Db = sqlx::Sqlite;
 
-/// A bound JSON array as a set of texts.
-macro_rules! texts {
-    ($parameter:literal) => {
-        concat!("(SELECT value FROM json_each(", $parameter, "))")
-    };
-}
-/// A bound JSON array of hexadecimal as a table of ids.
-macro_rules! uuids {
-    ($parameter:literal) => {
-        concat!("(SELECT unhex(value) AS id FROM json_each(", $parameter, "))")
-    };
-}
-/// A bound JSON array of hexadecimal as a set of digests.
-macro_rules! digests {
-    ($parameter:literal) => {
-        concat!("(SELECT unhex(value) FROM json_each(", $parameter, "))")
-    };
-}
-/// Whether a text has another in it, byte for byte.
-macro_rules! contains {
-    ($text:literal, $parameter:literal) => {
-        concat!("instr(", $text, ", ", $parameter, ") > 0")
-    };
-}
-
-/// The tenant and the subject of a statement, and the id of nothing.
-macro_rules! tenant {
-    () => {
-        "$1"
-    };
-}
-macro_rules! subject {
-    () => {
-        "$2"
-    };
-}
-macro_rules! nil {
-    () => {
-        "zeroblob(16)"
-    };
-}
-/// Rows of the subject's own and shared ones, where another column finds them: with the plus it is no look-up in an
-/// index for each of the two, which costs more than it saves.
-macro_rules! or_shared {
-    () => {
-        "+owner IN ($2, '')"
-    };
-}
-/// What stands before and after a whole statement about the rows of `tenant!` and `subject!`.
-macro_rules! visible {
-    () => {
-        ["", ""]
-    };
-}
-
 /// The writer gives each row of the feed its position as it writes it.
 const POSITION_AT_ONCE: bool = true;
 
+#[macro_use]
+mod dialect;
 #[expect(clippy::duplicate_mod, reason = "one SQL source, compiled once for each engine")]
 #[path = "../queries/mod.rs"]
 mod queries;
