@@ -28,7 +28,7 @@ mod page;
 mod place;
 mod prune;
 mod scopes;
-mod shape;
+pub(in crate::store) mod shape;
 mod view;
 
 pub(in crate::store) use candidates::{one as candidate, page as candidates};

@@ -251,3 +251,28 @@ impl Shape {
 
 /// What stands around a statement about the rows of `tenant!` and `subject!`.
 const AROUND: [&str; 2] = visible!();
+
+/// The statements of all shapes.
+#[cfg(test)]
+pub(in crate::store) fn all() -> impl Iterator<Item = (String, String)> {
+    let everything = [Everything::Nothing, Everything::Light, Everything::Tokens, Everything::Whole];
+    everything.into_iter().flat_map(|everything| {
+        (0..16).map(move |bits| {
+            let [ids, keys, all, substring] = [1, 2, 4, 8].map(|bit| bits & bit != 0);
+            let shape = Shape { ids, keys, all, substring, everything };
+            (format!("{shape:?}"), shape.compose())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_is_bound_to_a_limit_for_which_it_would_be_planned_anew() {
+        for (shape, text) in all() {
+            assert!(!text.contains("LIMIT $"), "{shape}");
+        }
+    }
+}

@@ -10,6 +10,8 @@ mod files;
 mod inspect;
 mod open;
 mod orders;
+#[cfg(test)]
+mod plans;
 mod readers;
 mod revisions;
 mod tidy;
