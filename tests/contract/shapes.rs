@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use recall_gate::memory::{Context, Level, Memory, MemoryId, Owner, State};
+use recall_gate::memory::{Context, Key, Level, Memory, MemoryId, Owner, State};
 use recall_gate::store::{SearchRead, ViewRequest};
 
 use crate::fixture::{World, at, key, next, own, owned, project, task, text, uuid, without_value};
@@ -66,7 +66,7 @@ pub(crate) async fn a_view_of_every_shape_holds_what_its_parts_promise(world: Wo
             let what = format!("{with_ids} {with_keys} {all} {whole} {search:?}");
             shapes.insert(what.clone());
 
-            let mut keys: BTreeSet<&str> = request.keys.iter().map(|key| key.as_str()).collect();
+            let mut keys: BTreeSet<&str> = request.keys.iter().map(Key::as_str).collect();
             let mut full: Vec<Memory> = Vec::new();
             if with_ids {
                 keys.extend(by_id.iter().map(|memory| memory.address.key.as_str()));

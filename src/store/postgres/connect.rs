@@ -157,10 +157,10 @@ pub(super) fn once(address: &str) -> Result<PgConnectOptions, OpenError> {
 /// they are, and to make it takes several times as long as to run it. A pooler may not let settings through.
 fn views(options: &PostgresOptions) -> Result<PgConnectOptions, OpenError> {
     let connect = once(&options.app)?;
-    Ok(match options.transaction_pooler {
-        true => connect,
-        false => connect.options([("plan_cache_mode", "force_generic_plan")]),
-    })
+    if options.transaction_pooler {
+        return Ok(connect);
+    }
+    Ok(connect.options([("plan_cache_mode", "force_generic_plan")]))
 }
 
 /// Connections of one role.

@@ -172,6 +172,15 @@ const REVISIONS: &str = concat!(
     in_context!("")
 );
 
+/// What a request names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Nothing,
+    Ids,
+    Keys,
+    Both,
+}
+
 /// What a request wants of everything in its context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Everything {
@@ -183,12 +192,11 @@ enum Everything {
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
-    ids: bool,
-    keys: bool,
+pub(in crate::store) struct Shape {
+    named: Named,
+    everything: Everything,
     all: bool,
     substring: bool,
-    everything: Everything,
 }
 
 /// How many there are.
@@ -204,30 +212,35 @@ impl Shape {
             None if request.all => Everything::Light,
             None => Everything::Nothing,
         };
-        Self {
-            ids: !request.ids.is_empty(),
-            keys: !request.keys.is_empty(),
-            all: request.all,
-            substring: matches!(request.search, Some(SearchRead::Substring(_))),
-            everything,
-        }
+        let named = match (request.ids.is_empty(), request.keys.is_empty()) {
+            (true, true) => Named::Nothing,
+            (false, true) => Named::Ids,
+            (true, false) => Named::Keys,
+            (false, false) => Named::Both,
+        };
+        let substring = matches!(request.search, Some(SearchRead::Substring(_)));
+        Self { named, everything, all: request.all, substring }
     }
 
     /// The statement. All have the same parameters.
     pub(super) fn text(self) -> Option<&'static str> {
-        let flags = [self.ids, self.keys, self.all, self.substring];
-        let place = flags.into_iter().fold(self.everything as usize, |place, flag| 2 * place + usize::from(flag));
+        let of_four = [self.named as usize, self.everything as usize];
+        let of_two = [usize::from(self.all), usize::from(self.substring)];
+        let place = of_four.into_iter().fold(0, |place, which| 4 * place + which);
+        let place = of_two.into_iter().fold(place, |place, which| 2 * place + which);
         TEXTS.get(place).map(|text| text.get_or_init(|| self.compose()).as_str())
     }
 
     fn compose(self) -> String {
+        let by_ids = matches!(self.named, Named::Ids | Named::Both);
+        let by_keys = matches!(self.named, Named::Keys | Named::Both);
         let parts = [
-            self.ids.then_some(THE_NOMINATED),
-            match (self.ids, self.keys) {
-                (true, true) => Some(AT_ALL_THESE_KEYS),
-                (true, false) => Some(AT_THEIR_KEYS),
-                (false, true) => Some(AT_THE_KEYS),
-                (false, false) => None,
+            by_ids.then_some(THE_NOMINATED),
+            match self.named {
+                Named::Nothing => None,
+                Named::Ids => Some(AT_THEIR_KEYS),
+                Named::Keys => Some(AT_THE_KEYS),
+                Named::Both => Some(AT_ALL_THESE_KEYS),
             },
             match self.everything {
                 Everything::Nothing => None,
@@ -236,7 +249,7 @@ impl Shape {
                 Everything::Whole => Some(THE_WHOLE),
             },
             self.substring.then_some(WHO_HOLDS),
-            match (self.all, self.keys) {
+            match (self.all, by_keys) {
                 (true, _) => Some(HELD),
                 (false, true) => Some(HELD_AT_THE_KEYS),
                 (false, false) => None,
@@ -245,7 +258,7 @@ impl Shape {
         ];
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
         let [before, after] = AROUND;
-        [before, if self.ids { NOMINATE } else { "" }, &parts.join(" UNION ALL "), after].concat()
+        [before, if by_ids { NOMINATE } else { "" }, &parts.join(" UNION ALL "), after].concat()
     }
 }
 
@@ -254,13 +267,15 @@ const AROUND: [&str; 2] = visible!();
 
 /// The statements of all shapes.
 #[cfg(test)]
-pub(in crate::store) fn all() -> impl Iterator<Item = (String, String)> {
+pub(in crate::store) fn all() -> impl Iterator<Item = (Shape, String)> {
+    let named = [Named::Nothing, Named::Ids, Named::Keys, Named::Both];
     let everything = [Everything::Nothing, Everything::Light, Everything::Tokens, Everything::Whole];
-    everything.into_iter().flat_map(|everything| {
-        (0..16).map(move |bits| {
-            let [ids, keys, all, substring] = [1, 2, 4, 8].map(|bit| bits & bit != 0);
-            let shape = Shape { ids, keys, all, substring, everything };
-            (format!("{shape:?}"), shape.compose())
+    named.into_iter().flat_map(move |named| {
+        everything.into_iter().flat_map(move |everything| {
+            (0..4).map(move |bits| {
+                let shape = Shape { named, everything, all: bits & 1 != 0, substring: bits & 2 != 0 };
+                (shape, shape.compose())
+            })
         })
     })
 }
@@ -272,7 +287,17 @@ mod tests {
     #[test]
     fn no_number_is_bound_to_a_limit_for_which_it_would_be_planned_anew() {
         for (shape, text) in all() {
-            assert!(!text.contains("LIMIT $"), "{shape}");
+            assert!(!text.contains("LIMIT $"), "{shape:?}");
         }
+    }
+
+    #[test]
+    fn each_shape_has_a_text_of_its_own() {
+        let mut texts = std::collections::BTreeSet::new();
+        for (shape, text) in all() {
+            assert_eq!(shape.text(), Some(text.as_str()), "{shape:?}");
+            texts.insert(text);
+        }
+        assert_eq!(texts.len(), SHAPES);
     }
 }

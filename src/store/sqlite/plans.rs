@@ -16,11 +16,11 @@ async fn a_view_of_any_shape_looks_rows_up_in_indexes_by_tenant_and_owner_or_id(
         for step in query(plan).fetch_all(&mut connection).await.unwrap() {
             let step: String = step.get("detail");
             if step.starts_with("SEARCH ") {
-                assert!(by_index.iter().any(|columns| step.contains(columns)), "{shape}: {step}");
+                assert!(by_index.iter().any(|columns| step.contains(columns)), "{shape:?}: {step}");
                 searched += 1;
             } else if step.starts_with("SCAN ") {
                 let small = ["json_each", "nominated", "asked", "held", "everything"];
-                assert!(small.iter().any(|name| step[5..].starts_with(name)), "{shape}: {step}");
+                assert!(small.iter().any(|name| step[5..].starts_with(name)), "{shape:?}: {step}");
             }
         }
         shapes += 1;
