@@ -95,3 +95,69 @@ impl Reader {
         self.readers.idle().push(self.connection);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::{query, query_scalar};
+
+    use super::*;
+
+    /// Readers of a database of their own, which a writer keeps open.
+    async fn readers(most: u32) -> (tempfile::TempDir, SqliteConnection, Readers) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("memories.db");
+        let connect = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+        let mut writer = connect.clone().pragma("journal_mode", "WAL").connect().await.unwrap();
+        query("CREATE TABLE kept (number INTEGER)").execute(&mut writer).await.unwrap();
+        let in_place = InPlace::of(&path).unwrap();
+        let readers = Readers::open(connect, in_place, most).await.unwrap();
+        (directory, writer, readers)
+    }
+
+    /// What a connection alone remembers.
+    async fn mark(reader: &mut Reader, mark: &'static str) {
+        query(mark).execute(&mut reader.connection).await.unwrap();
+    }
+
+    async fn marked(reader: &mut Reader) -> i64 {
+        query_scalar("PRAGMA cache_size").fetch_one(&mut reader.connection).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn one_that_comes_back_is_used_again_and_one_that_does_not_is_replaced() {
+        let (_directory, _writer, readers) = readers(1).await;
+        let mut first = readers.acquire().await.unwrap();
+        mark(&mut first, "PRAGMA cache_size = 77").await;
+        first.give_back();
+        let mut again = readers.acquire().await.unwrap();
+        assert_eq!(marked(&mut again).await, 77);
+        drop(again);
+        assert_ne!(marked(&mut readers.acquire().await.unwrap()).await, 77);
+    }
+
+    #[tokio::test]
+    async fn no_more_are_used_at_once_than_there_may_be() {
+        let (_directory, _writer, readers) = readers(2).await;
+        let (one, _two) = (readers.acquire().await.unwrap(), readers.acquire().await.unwrap());
+        let soon = Duration::from_millis(20);
+        assert!(timeout(soon, readers.acquire()).await.is_err());
+        one.give_back();
+        assert!(timeout(ACQUIRE_TIMEOUT, readers.acquire()).await.unwrap().is_ok());
+    }
+
+    #[tokio::test]
+    async fn closing_waits_for_those_in_use_and_nobody_has_one_afterwards() {
+        let (_directory, _writer, readers) = readers(2).await;
+        let one = readers.acquire().await.unwrap();
+        let closing = tokio::spawn({
+            let readers = readers.clone();
+            async move { readers.close().await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!closing.is_finished());
+        one.give_back();
+        closing.await.unwrap();
+        assert!(readers.idle().is_empty());
+        assert!(matches!(readers.acquire().await, Err(sqlx::Error::PoolClosed)));
+    }
+}
