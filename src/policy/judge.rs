@@ -108,19 +108,20 @@ fn without_gates(terms: &Terms<'_>, memory: &Memory) -> Option<Vec<Reason>> {
 /// What the clock alone says of a memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Timing {
-    not_yet_valid: bool,
-    expired: bool,
-    ahead_of_clock: bool,
+    dates: [Option<Reason>; 3],
     confirmation_too_old: bool,
 }
 
 impl Timing {
     fn of(terms: &Terms<'_>, memory: &Memory, now: Time) -> Self {
+        let ahead_of_clock = memory.update_time > now || memory.observe_time > now;
         let too_old = |age| memory.confirm_time.is_none_or(|confirm_time| now >= confirm_time.plus(age));
         Self {
-            not_yet_valid: memory.not_yet_valid_at(now),
-            expired: memory.expired_at(now),
-            ahead_of_clock: memory.update_time > now || memory.observe_time > now,
+            dates: [
+                memory.not_yet_valid_at(now).then_some(Reason::NotYetValid),
+                memory.expired_at(now).then_some(Reason::Expired),
+                ahead_of_clock.then_some(Reason::AheadOfClock),
+            ],
             confirmation_too_old: terms.purpose.max_confirmation_age.is_some_and(too_old),
         }
     }
@@ -200,15 +201,7 @@ fn version(terms: &Terms<'_>, nominated: &Nominated<'_>, reasons: &mut Vec<Reaso
 }
 
 fn time(timing: Timing, reasons: &mut Vec<Reason>) {
-    if timing.not_yet_valid {
-        reasons.push(Reason::NotYetValid);
-    }
-    if timing.expired {
-        reasons.push(Reason::Expired);
-    }
-    if timing.ahead_of_clock {
-        reasons.push(Reason::AheadOfClock);
-    }
+    reasons.extend(timing.dates.into_iter().flatten());
 }
 
 fn provenance(terms: &Terms<'_>, memory: &Memory, kind: Option<&Kind>, reasons: &mut Vec<Reason>) {

@@ -3,6 +3,8 @@
 //! A column that holds what no version of the service writes does not fail the read. It is read as the worst it could
 //! be, and the memory as not intact, so that policy rejects it. Only what cannot be named at all is a fault.
 
+use std::borrow::Cow;
+
 use uuid::Uuid;
 
 use super::codes;
@@ -18,39 +20,38 @@ use crate::memory::{
 const UNREADABLE: &str = "unreadable";
 
 /// What memories and candidates have in common.
-#[derive(Debug, sqlx::FromRow)]
-pub(super) struct FactRow {
-    pub(super) tenant: String,
-    pub(super) owner: String,
-    pub(super) project: String,
-    pub(super) task: String,
-    pub(super) key: String,
-    pub(super) kind: String,
-    pub(super) value: Option<String>,
-    pub(super) source_kind: Option<String>,
-    pub(super) source_reference: String,
-    pub(super) parents: String,
-    pub(super) parent_references: String,
+#[derive(Debug)]
+pub(super) struct FactRow<'r> {
+    pub(super) tenant: &'r str,
+    pub(super) owner: &'r str,
+    pub(super) project: &'r str,
+    pub(super) task: &'r str,
+    pub(super) key: &'r str,
+    pub(super) kind: &'r str,
+    pub(super) value: Option<&'r str>,
+    pub(super) source_kind: Option<&'r str>,
+    pub(super) source_reference: &'r str,
+    pub(super) parents: Cow<'r, str>,
+    pub(super) parent_references: Cow<'r, str>,
     pub(super) lineage_trust: i64,
     pub(super) evidence: i64,
     pub(super) confidence: Option<i64>,
     pub(super) sensitivity: i64,
     pub(super) consent: i64,
-    pub(super) consent_purposes: String,
-    pub(super) purposes: String,
+    pub(super) consent_purposes: Cow<'r, str>,
+    pub(super) purposes: Cow<'r, str>,
     pub(super) observe_time: i64,
     pub(super) valid_from_time: Option<i64>,
     pub(super) expire_time: Option<i64>,
     pub(super) create_time: i64,
-    pub(super) author: String,
-    pub(super) change_reason: String,
+    pub(super) author: &'r str,
+    pub(super) change_reason: &'r str,
 }
 
 /// A row of `memories` or `memory_versions`.
-#[derive(Debug, sqlx::FromRow)]
-pub(super) struct MemoryRow {
-    #[sqlx(flatten)]
-    pub(super) fact: FactRow,
+#[derive(Debug)]
+pub(super) struct MemoryRow<'r> {
+    pub(super) fact: FactRow<'r>,
     pub(super) memory_id: Uuid,
     pub(super) version: i64,
     pub(super) value_version: i64,
@@ -58,16 +59,15 @@ pub(super) struct MemoryRow {
     pub(super) value_chars: i64,
     pub(super) update_time: i64,
     pub(super) confirm_time: Option<i64>,
-    pub(super) tokens: Option<Vec<u8>>,
+    pub(super) tokens: Option<&'r [u8]>,
 }
 
 /// A row of `candidates`.
-#[derive(Debug, sqlx::FromRow)]
-pub(super) struct CandidateRow {
-    #[sqlx(flatten)]
-    pub(super) fact: FactRow,
+#[derive(Debug)]
+pub(super) struct CandidateRow<'r> {
+    pub(super) fact: FactRow<'r>,
     pub(super) candidate_id: Uuid,
-    pub(super) reasons: String,
+    pub(super) reasons: Cow<'r, str>,
     pub(super) lapse_time: i64,
 }
 
@@ -124,28 +124,28 @@ impl Reading {
         PurposeName::new(UNREADABLE).into_iter().collect()
     }
 
-    fn consent(&mut self, row: &FactRow) -> Consent {
+    fn consent(&mut self, row: &FactRow<'_>) -> Consent {
         let mut own = Self { intact: true };
         let purposes = own.list(&row.consent_purposes, |name| PurposeName::new(name).ok());
         self.or(codes::consent(row.consent, purposes).filter(|_| own.intact), Consent::Withdrawn)
     }
 }
 
-impl FactRow {
+impl FactRow<'_> {
     fn address(&self) -> Result<Address, Fault> {
         Ok(Address {
-            tenant: TenantId::new(&*self.tenant).map_err(|_| Fault::Stored("tenant"))?,
-            owner: owner(&self.owner)?,
-            level: level(&self.project, &self.task)?,
-            key: Key::new(&*self.key).map_err(|_| Fault::Stored("key"))?,
+            tenant: TenantId::new(self.tenant).map_err(|_| Fault::Stored("tenant"))?,
+            owner: owner(self.owner)?,
+            level: level(self.project, self.task)?,
+            key: Key::new(self.key).map_err(|_| Fault::Stored("key"))?,
         })
     }
 
     fn source(&self, reading: &mut Reading) -> Source {
-        let kind = self.source_kind.as_deref().map(|kind| SourceKindName::new(kind).ok());
+        let kind = self.source_kind.map(|kind| SourceKindName::new(kind).ok());
         Source {
             kind: kind.and_then(|kind| reading.or(kind.map(Some), None)),
-            reference: Text::new(self.source_reference.clone()),
+            reference: Text::new(self.source_reference.to_owned()),
             parents: reading.list(&self.parents, |id| Uuid::try_parse(&id).ok().map(MemoryId)),
             parent_references: reading.list(&self.parent_references, |reference| Some(Text::new(reference))),
         }
@@ -165,15 +165,15 @@ fn name<T>(reading: &mut Reading, name: &str, new: impl Fn(&str) -> Option<T>) -
     read.or_else(|| new(UNREADABLE)).ok_or(Fault::Stored("kind"))
 }
 
-impl MemoryRow {
-    pub(super) fn read(self) -> Result<Memory, Fault> {
+impl<'r> MemoryRow<'r> {
+    pub(super) fn read(&self) -> Result<Memory, Fault> {
         let mut reading = Reading { intact: true };
         let row = &self.fact;
         let value_chars = u32::try_from(self.value_chars).ok();
         Ok(Memory {
             id: MemoryId(self.memory_id),
             address: row.address()?,
-            kind: name(&mut reading, &row.kind, |name| KindName::new(name).ok())?,
+            kind: name(&mut reading, row.kind, |name| KindName::new(name).ok())?,
             version: Version(self.version),
             value_version: Version(self.value_version),
             state: reading.or(codes::state(self.state), State::Quarantined),
@@ -191,43 +191,43 @@ impl MemoryRow {
             create_time: Time::from_micros(row.create_time),
             update_time: Time::from_micros(self.update_time),
             confirm_time: self.confirm_time.map(Time::from_micros),
-            author: name(&mut reading, &row.author, |name| PrincipalId::new(name).ok())?,
-            change_reason: Text::new(self.fact.change_reason),
-            value: self.fact.value.map(Text::new),
-            tokens: self.tokens.map(Tokens::new),
+            author: name(&mut reading, row.author, |name| PrincipalId::new(name).ok())?,
+            change_reason: Text::new(row.change_reason.to_owned()),
+            value: row.value.map(|value| Text::new(value.to_owned())),
+            tokens: self.tokens.map(|tokens| Tokens::new(tokens.to_vec())),
             intact: reading.intact,
         })
     }
 
     /// Tokens never outlive the value.
-    pub(super) fn of(memory: &Memory) -> Self {
+    pub(super) fn of(memory: &'r Memory) -> Self {
         let tokens = memory.tokens.as_ref().filter(|_| memory.value.is_some());
         Self {
             fact: FactRow {
-                tenant: memory.address.tenant.to_string(),
-                owner: memory.address.owner.as_str().to_owned(),
-                project: memory.address.level.project().to_owned(),
-                task: memory.address.level.task().to_owned(),
-                key: memory.address.key.to_string(),
-                kind: memory.kind.to_string(),
-                value: memory.value.as_ref().map(|value| value.expose().to_owned()),
-                source_kind: memory.source.kind.as_ref().map(ToString::to_string),
-                source_reference: memory.source.reference.expose().to_owned(),
-                parents: parents(&memory.source),
-                parent_references: list(memory.source.parent_references.iter().map(Text::expose)),
+                tenant: memory.address.tenant.as_str(),
+                owner: memory.address.owner.as_str(),
+                project: memory.address.level.project(),
+                task: memory.address.level.task(),
+                key: memory.address.key.as_str(),
+                kind: memory.kind.as_str(),
+                value: memory.value.as_ref().map(Text::expose),
+                source_kind: memory.source.kind.as_ref().map(SourceKindName::as_str),
+                source_reference: memory.source.reference.expose(),
+                parents: parents(&memory.source).into(),
+                parent_references: list(memory.source.parent_references.iter().map(Text::expose)).into(),
                 lineage_trust: codes::of_trust(memory.lineage_trust),
                 evidence: codes::of_evidence(memory.evidence),
                 confidence: memory.confidence.map(|confidence| i64::from(confidence.millionths())),
                 sensitivity: codes::of_sensitivity(memory.sensitivity),
                 consent: codes::of_consent(&memory.consent),
-                consent_purposes: list(memory.consent.purposes().iter().map(PurposeName::as_str)),
-                purposes: list(memory.purposes.iter().map(PurposeName::as_str)),
+                consent_purposes: list(memory.consent.purposes().iter().map(PurposeName::as_str)).into(),
+                purposes: list(memory.purposes.iter().map(PurposeName::as_str)).into(),
                 observe_time: memory.observe_time.micros(),
                 valid_from_time: memory.valid_from_time.map(Time::micros),
                 expire_time: memory.expire_time.map(Time::micros),
                 create_time: memory.create_time.micros(),
-                author: memory.author.to_string(),
-                change_reason: memory.change_reason.expose().to_owned(),
+                author: memory.author.as_str(),
+                change_reason: memory.change_reason.expose(),
             },
             memory_id: memory.id.0,
             version: memory.version.0,
@@ -236,19 +236,19 @@ impl MemoryRow {
             value_chars: i64::from(memory.value_chars),
             update_time: memory.update_time.micros(),
             confirm_time: memory.confirm_time.map(Time::micros),
-            tokens: tokens.map(|tokens| tokens.as_bytes().to_vec()),
+            tokens: tokens.map(Tokens::as_bytes),
         }
     }
 }
 
-impl CandidateRow {
-    pub(super) fn read(self) -> Result<Candidate, Fault> {
+impl<'r> CandidateRow<'r> {
+    pub(super) fn read(&self) -> Result<Candidate, Fault> {
         let mut reading = Reading { intact: true };
         let row = &self.fact;
         let mut candidate = Candidate {
             id: CandidateId(self.candidate_id),
             address: row.address()?,
-            kind: name(&mut reading, &row.kind, |name| KindName::new(name).ok())?,
+            kind: name(&mut reading, row.kind, |name| KindName::new(name).ok())?,
             source: row.source(&mut reading),
             lineage_trust: reading.or(codes::trust(row.lineage_trust), Trust::Untrusted),
             evidence: reading.or(codes::evidence(row.evidence), Evidence::None),
@@ -262,9 +262,9 @@ impl CandidateRow {
             reasons: reading.list(&self.reasons, |name| reason(&name)),
             create_time: Time::from_micros(row.create_time),
             lapse_time: Time::from_micros(self.lapse_time),
-            author: name(&mut reading, &row.author, |name| PrincipalId::new(name).ok())?,
-            change_reason: Text::new(self.fact.change_reason),
-            value: self.fact.value.map(Text::new),
+            author: name(&mut reading, row.author, |name| PrincipalId::new(name).ok())?,
+            change_reason: Text::new(row.change_reason.to_owned()),
+            value: row.value.map(|value| Text::new(value.to_owned())),
         };
         if !reading.intact {
             candidate.lineage_trust = Trust::Untrusted;
@@ -273,36 +273,36 @@ impl CandidateRow {
         Ok(candidate)
     }
 
-    pub(super) fn of(candidate: &Candidate) -> Self {
+    pub(super) fn of(candidate: &'r Candidate) -> Self {
         Self {
             fact: FactRow {
-                tenant: candidate.address.tenant.to_string(),
-                owner: candidate.address.owner.as_str().to_owned(),
-                project: candidate.address.level.project().to_owned(),
-                task: candidate.address.level.task().to_owned(),
-                key: candidate.address.key.to_string(),
-                kind: candidate.kind.to_string(),
-                value: candidate.value.as_ref().map(|value| value.expose().to_owned()),
-                source_kind: candidate.source.kind.as_ref().map(ToString::to_string),
-                source_reference: candidate.source.reference.expose().to_owned(),
-                parents: parents(&candidate.source),
-                parent_references: list(candidate.source.parent_references.iter().map(Text::expose)),
+                tenant: candidate.address.tenant.as_str(),
+                owner: candidate.address.owner.as_str(),
+                project: candidate.address.level.project(),
+                task: candidate.address.level.task(),
+                key: candidate.address.key.as_str(),
+                kind: candidate.kind.as_str(),
+                value: candidate.value.as_ref().map(Text::expose),
+                source_kind: candidate.source.kind.as_ref().map(SourceKindName::as_str),
+                source_reference: candidate.source.reference.expose(),
+                parents: parents(&candidate.source).into(),
+                parent_references: list(candidate.source.parent_references.iter().map(Text::expose)).into(),
                 lineage_trust: codes::of_trust(candidate.lineage_trust),
                 evidence: codes::of_evidence(candidate.evidence),
                 confidence: candidate.confidence.map(|confidence| i64::from(confidence.millionths())),
                 sensitivity: codes::of_sensitivity(candidate.sensitivity),
                 consent: codes::of_consent(&candidate.consent),
-                consent_purposes: list(candidate.consent.purposes().iter().map(PurposeName::as_str)),
-                purposes: list(candidate.purposes.iter().map(PurposeName::as_str)),
+                consent_purposes: list(candidate.consent.purposes().iter().map(PurposeName::as_str)).into(),
+                purposes: list(candidate.purposes.iter().map(PurposeName::as_str)).into(),
                 observe_time: candidate.observe_time.micros(),
                 valid_from_time: candidate.valid_from_time.map(Time::micros),
                 expire_time: candidate.expire_time.map(Time::micros),
                 create_time: candidate.create_time.micros(),
-                author: candidate.author.to_string(),
-                change_reason: candidate.change_reason.expose().to_owned(),
+                author: candidate.author.as_str(),
+                change_reason: candidate.change_reason.expose(),
             },
             candidate_id: candidate.id.0,
-            reasons: list(candidate.reasons.iter().map(|reason| reason.name())),
+            reasons: list(candidate.reasons.iter().map(|reason| reason.name())).into(),
             lapse_time: candidate.lapse_time.micros(),
         }
     }

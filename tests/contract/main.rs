@@ -31,6 +31,7 @@ mod postgres;
 mod reads;
 mod searches;
 mod servers;
+mod shapes;
 
 use home::Engine;
 
@@ -64,6 +65,9 @@ promises! {
         a_search_reads_every_memory_of_the_context_with_its_tokens_or_who_has_a_substring,
         b05_a_substring_is_literal_whatever_its_characters,
         i13_tokens_go_with_their_value,
+    }
+    shapes {
+        a_view_of_every_shape_holds_what_its_parts_promise,
     }
     reads {
         a_memory_comes_back_as_it_was_written_by_every_way,

@@ -59,10 +59,8 @@ impl bare::Bare for Bare {
 }
 
 /// The parameters of the view, in their order, as a recall by ids has them; a name with `:` is a column of the table.
-const VIEW: [&str; 15] = [
-    ":tenant", ":subject", ":project", ":task", ":ids", ":keys", ":not", ":not", ":not", ":nothing", ":nothing",
-    ":now", ":not", ":not", ":most",
-];
+const VIEW: [&str; 10] =
+    [":tenant", ":subject", ":project", ":task", ":ids", ":keys", ":now", ":nothing", ":nothing", ":most"];
 /// Those of the insert. Ids are of version 7, as the service's are.
 const APPEND: [&str; 8] = [
     ":tenant",
@@ -78,14 +76,14 @@ const APPEND: [&str; 8] = [
 
 /// The script. Each client takes other values after twenty transactions, so that fetching them costs next to nothing.
 pub(in crate::store) fn pgbench() -> String {
-    let (view, append) = (with(queries::bare::VIEW, &VIEW), with(queries::bare::APPEND, &APPEND));
+    let (view, append) = (with(queries::bare::view(), &VIEW), with(queries::bare::APPEND, &APPEND));
     format!(
         "\\if :left = 0\n\\set number random(1, :rows)\nSELECT * FROM recall_gate_pgbench WHERE number = :number \
          \\gset\n\\set left 20\n\\endif\n\\set left :left - 1\n{view};\n{append};\n"
     )
 }
 
-/// A statement with words for its parameters. The last come first, since `$1` begins `$15` too.
+/// A statement with words for its parameters. The last come first, since `$1` begins `$10` too.
 fn with(sql: &str, words: &[&str]) -> String {
     let words = words.iter().enumerate().rev();
     words.fold(sql.to_owned(), |sql, (before, word)| sql.replace(&format!("${}", before + 1), word))

@@ -153,6 +153,16 @@ pub(super) fn once(address: &str) -> Result<PgConnectOptions, OpenError> {
     Ok(parse(address)?.application_name("recall-gate"))
 }
 
+/// How those connect who read for recalls. A plan is made once for all values: it goes by the same indexes whatever
+/// they are, and to make it takes several times as long as to run it. A pooler may not let settings through.
+fn views(options: &PostgresOptions) -> Result<PgConnectOptions, OpenError> {
+    let connect = once(&options.app)?;
+    if options.transaction_pooler {
+        return Ok(connect);
+    }
+    Ok(connect.options([("plan_cache_mode", "force_generic_plan")]))
+}
+
 /// Connections of one role.
 #[derive(Clone)]
 pub(super) struct Pool {
@@ -161,15 +171,15 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    fn new(address: &str, most: u32, transaction_pooler: bool) -> Result<Self, OpenError> {
+    fn new(connect: PgConnectOptions, most: u32, transaction_pooler: bool) -> Self {
         let connections = PgPoolOptions::new()
             .max_connections(most.max(1))
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .idle_timeout(IDLE_TIMEOUT)
             .max_lifetime(MAX_LIFETIME)
             .test_before_acquire(false)
-            .connect_lazy_with(once(address)?);
-        Ok(Self { connections, transaction_pooler })
+            .connect_lazy_with(connect);
+        Self { connections, transaction_pooler }
     }
 }
 
@@ -188,10 +198,11 @@ pub(super) struct Pools {
 
 impl Pools {
     pub(super) fn new(options: &PostgresOptions) -> Result<Self, OpenError> {
-        let pool = |address: &str, most| Pool::new(address, most, options.transaction_pooler);
+        let pool =
+            |address: &str, most| Ok::<_, OpenError>(Pool::new(once(address)?, most, options.transaction_pooler));
         Ok(Self {
             app: pool(&options.app, options.connections)?,
-            views: pool(&options.app, options.connections)?,
+            views: Pool::new(views(options)?, options.connections, options.transaction_pooler),
             ledger: pool(&options.ledger, FEW)?,
             feeder: pool(&options.feeder, FEW)?,
             worker: pool(&options.worker, FEW)?,

@@ -28,64 +28,11 @@ mod verify;
 /// The engine that `queries` is compiled for.
 type Db = sqlx::Postgres;
 
-/// A bound JSON array as a set of texts.
-macro_rules! texts {
-    ($parameter:literal) => {
-        concat!("(SELECT jsonb_array_elements_text(CAST(", $parameter, " AS jsonb)))")
-    };
-}
-/// A bound JSON array of hexadecimal as a table of ids.
-macro_rules! uuids {
-    ($parameter:literal) => {
-        concat!("(SELECT CAST(jsonb_array_elements_text(CAST(", $parameter, " AS jsonb)) AS uuid) AS id)")
-    };
-}
-/// A bound JSON array of hexadecimal as a set of digests.
-macro_rules! digests {
-    ($parameter:literal) => {
-        concat!("(SELECT decode(jsonb_array_elements_text(CAST(", $parameter, " AS jsonb)), 'hex'))")
-    };
-}
-/// Whether a text has another in it, byte for byte.
-macro_rules! contains {
-    ($text:literal, $parameter:literal) => {
-        concat!("strpos(", $text, ", ", $parameter, ") > 0")
-    };
-}
-
-/// The tenant and the subject of a statement within `visible!`, and the id of nothing.
-macro_rules! tenant {
-    () => {
-        "ctx.tenant"
-    };
-}
-macro_rules! subject {
-    () => {
-        "ctx.subject"
-    };
-}
-macro_rules! nil {
-    () => {
-        "CAST('00000000-0000-0000-0000-000000000000' AS uuid)"
-    };
-}
-/// A whole statement about the rows of `tenant!` and `subject!`. The settings that the policies read are set in the
-/// statement itself, by a part that is materialised before anything looks at a table, since all else is a lateral join
-/// on its answer. It fails closed, in one round trip, and has to be the whole of its transaction.
-macro_rules! visible {
-    ($statement:expr) => {
-        concat!(
-            "WITH ctx AS MATERIALIZED (SELECT set_config('rg.tenant', $1, true) AS tenant, ",
-            "set_config('rg.subject', $2, true) AS subject) SELECT seen.* FROM ctx CROSS JOIN LATERAL (",
-            $statement,
-            " OFFSET 0) AS seen"
-        )
-    };
-}
-
 /// Rows of the feed are committed in any order; the sequencer gives them their positions afterwards.
 const POSITION_AT_ONCE: bool = false;
 
+#[macro_use]
+mod dialect;
 #[expect(clippy::duplicate_mod, reason = "one SQL source, compiled once for each engine")]
 #[path = "../queries/mod.rs"]
 mod queries;

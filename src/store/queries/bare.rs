@@ -1,32 +1,33 @@
 //! The statements of a recall by themselves, for measurements.
 
+use std::sync::LazyLock;
+
 use sqlx::{query, query_as};
 
-use super::{Connection, ids, ledger, view};
+use super::shape::Shape;
+use super::{Connection, ids, ledger};
 use crate::store::Reach;
 use crate::store::bare::{Asked, Body, Row};
 use crate::store::fault::Fault;
 
 pub(in crate::store) use ledger::APPEND;
-pub(in crate::store) use view::SQL as VIEW;
+/// A recall's view by ids. Its other parameters are not in use.
+pub(in crate::store) fn view() -> &'static str {
+    Shape::BY_IDS.text().unwrap_or_default()
+}
 
 /// Reads what a recall judges, and makes nothing of it; how many rows.
 pub(in crate::store) async fn read(connection: &mut Connection, asked: &Asked) -> Result<usize, Fault> {
-    let rows = query(VIEW)
+    let rows = query(view())
         .bind(asked.reach.tenant.as_str())
         .bind(asked.reach.subject.as_str())
         .bind(asked.project.as_str())
         .bind("")
         .bind(ids(asked.ids.iter().map(|id| id.0)))
         .bind("[]")
-        .bind(false)
-        .bind(false)
-        .bind(false)
-        .bind("")
-        .bind("")
         .bind(asked.now.micros())
-        .bind(false)
-        .bind(false)
+        .bind("")
+        .bind("")
         .bind(i64::MAX)
         .fetch_all(connection)
         .await?;
@@ -51,14 +52,21 @@ pub(in crate::store) async fn append(connection: &mut Connection, row: &Row, bod
 
 /// What the newest decision of a recall about a subject holds.
 pub(in crate::store) async fn body(connection: &mut Connection, reach: &Reach) -> Result<Option<Body>, Fault> {
-    const SQL: &str = visible!(concat!(
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        let [before, after] = visible!();
+        [before, NEWEST, after].concat()
+    });
+    const NEWEST: &str = concat!(
         "SELECT key_id, body FROM decisions WHERE tenant = ",
         tenant!(),
         " AND owner = ",
         subject!(),
         " AND method = 'Recall' ORDER BY decide_time DESC LIMIT 1"
-    ));
-    let found: Option<(String, Vec<u8>)> =
-        query_as(SQL).bind(reach.tenant.as_str()).bind(reach.subject.as_str()).fetch_optional(connection).await?;
+    );
+    let found: Option<(String, Vec<u8>)> = query_as(SQL.as_str())
+        .bind(reach.tenant.as_str())
+        .bind(reach.subject.as_str())
+        .fetch_optional(connection)
+        .await?;
     Ok(found.map(|(key_id, bytes)| Body { key_id, bytes }))
 }

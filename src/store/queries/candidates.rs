@@ -1,9 +1,9 @@
 //! Held candidates.
 
-use sqlx::{query, query_as, query_scalar};
+use sqlx::{query, query_scalar};
 use uuid::Uuid;
 
-use super::{Connection, owners};
+use super::{Connection, Row, columns, owners};
 use crate::memory::{Candidate, CandidateId, Time};
 use crate::store::fault::{Fault, Stop};
 use crate::store::rows::CandidateRow;
@@ -17,7 +17,8 @@ macro_rules! after {
             " FROM candidates WHERE tenant = $1 AND owner = $2 AND (create_time, candidate_id) > ($3, $4)",
             " AND lapse_time > $5",
             $and,
-            " ORDER BY create_time, candidate_id LIMIT $6"
+            " ORDER BY create_time, candidate_id",
+            at_most!("$6")
         )
     };
 }
@@ -34,14 +35,14 @@ pub(in crate::store) async fn one(
         candidate_columns!("value"),
         " FROM candidates WHERE tenant = $1 AND owner IN ($2, '') AND candidate_id = $3 AND lapse_time > $4"
     );
-    let row: Option<CandidateRow> = query_as(SQL)
+    let row = query(SQL)
         .bind(reach.tenant.as_str())
         .bind(reach.subject.as_str())
         .bind(id.0)
         .bind(now.micros())
         .fetch_optional(connection)
         .await?;
-    row.map(CandidateRow::read).transpose()
+    row.as_ref().map(columns::candidate).transpose()
 }
 
 /// A page of candidates with their values. Reads a page of each owner and merges them, so that a page costs the same
@@ -55,11 +56,11 @@ pub(in crate::store) async fn page(
     now: Time,
 ) -> Result<CandidatePage, Fault> {
     let (after_time, after_id) = after.map_or((i64::MIN, Uuid::nil()), |(time, id)| (time.micros(), id.0));
-    let mut rows: Vec<CandidateRow> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for owner in owners(reach, range) {
         let select = match range {
-            Range::One(..) => query_as(after!(" AND project = $7 AND task = $8")),
-            Range::Owner(_) | Range::All => query_as(after!("")),
+            Range::One(..) => query(after!(" AND project = $7 AND task = $8")),
+            Range::Owner(_) | Range::All => query(after!("")),
         };
         let select = select
             .bind(reach.tenant.as_str())
@@ -75,14 +76,11 @@ pub(in crate::store) async fn page(
         rows.extend(select.fetch_all(&mut *connection).await?);
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    rows.sort_by_key(|row| (row.fact.create_time, row.candidate_id));
     let more = rows.len() > limit;
-    rows.truncate(limit);
-    Ok(CandidatePage { candidates: read(rows)?, more })
-}
-
-fn read(rows: Vec<CandidateRow>) -> Result<Vec<Candidate>, Fault> {
-    rows.into_iter().map(CandidateRow::read).collect()
+    let mut candidates: Vec<Candidate> = rows.iter().map(columns::candidate).collect::<Result<_, _>>()?;
+    candidates.sort_by_key(|candidate| (candidate.create_time, candidate.id));
+    candidates.truncate(limit);
+    Ok(CandidatePage { candidates, more })
 }
 
 /// Whether it still waits.

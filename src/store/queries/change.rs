@@ -110,7 +110,7 @@ async fn insert(connection: &mut Connection, key: &DigestKey, memory: &Memory, c
             .bind(row.update_time)
             .bind(row.confirm_time)
             .bind(counter)
-            .bind(key.id().to_owned());
+            .bind(key.id());
         let statement = if current { statement.bind(row.tokens) } else { statement };
         statement.execute(&mut *connection).await?;
     }
@@ -118,7 +118,7 @@ async fn insert(connection: &mut Connection, key: &DigestKey, memory: &Memory, c
 }
 
 /// Binds $1 to $24, in the order of `fact_columns!`, the value last.
-pub(super) fn bind_fact(statement: Statement<'_>, row: FactRow) -> Statement<'_> {
+pub(super) fn bind_fact<'q>(statement: Statement<'q>, row: FactRow<'_>) -> Statement<'q> {
     statement
         .bind(row.tenant)
         .bind(row.owner)

@@ -16,7 +16,7 @@ pub(super) async fn all(connection: &mut Connection, change: &Change) -> Result<
     let revisions = scopes::revisions(connection, tenant, subject, scopes).await?;
     for expect in &change.expect {
         let holds = match expect {
-            Expect::Revision(scope) => revisions.of(&scope.owner, &scope.level) == *scope,
+            Expect::Revision(scope) => revisions.of_scope(&scope.owner, &scope.level) == *scope,
             Expect::Address(address, wanted) => memories::version_at(connection, address).await? == *wanted,
             Expect::Memory(id, version) => {
                 memories::newest_version(connection, tenant, subject, *id).await? == Some(*version)

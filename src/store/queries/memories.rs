@@ -1,12 +1,11 @@
 //! Memories by id and by key.
 
-use sqlx::{query_as, query_scalar};
+use sqlx::{query, query_as, query_scalar};
 
-use super::{Connection, ids};
+use super::{Connection, Row, columns, ids};
 use crate::memory::{Address, Memory, MemoryId, Text, Version};
 use crate::store::Reach;
 use crate::store::fault::Fault;
-use crate::store::rows::MemoryRow;
 
 macro_rules! newest_by_ids {
     ($now:expr, $version:expr) => {
@@ -14,15 +13,15 @@ macro_rules! newest_by_ids {
             "SELECT ",
             $now,
             " FROM ",
-            uuids!("$3"),
-            " AS wanted CROSS JOIN memories WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
-            " UNION ALL SELECT ",
+            rows_of_ids!("memories", "$3"),
+            " AND tenant = $1 AND owner IN ($2, '') UNION ALL SELECT ",
             $version,
             " FROM ",
-            uuids!("$3"),
-            " AS wanted CROSS JOIN memory_versions WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
-            " AND superseded_by IS NULL AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.tenant = $1",
-            " AND memories.memory_id = wanted.id)"
+            rows_of_ids!("memory_versions", "$3"),
+            " AND tenant = $1 AND owner IN ($2, '') AND superseded_by IS NULL AND NOT EXISTS (SELECT 1 FROM memories",
+            " AS taken WHERE taken.tenant = $1 AND taken.memory_id = ",
+            wanted_id!("memory_versions"),
+            ")"
         )
     };
 }
@@ -36,13 +35,13 @@ pub(super) async fn by_ids(
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = query_as(newest_by_ids!(memory_with!(value, tokens), memory_with!(value)))
+    let rows = query(newest_by_ids!(memory_with!(value, tokens), memory_with!(value)))
         .bind(reach.tenant.as_str())
         .bind(reach.subject.as_str())
         .bind(ids(wanted.iter().map(|id| id.0)))
         .fetch_all(connection)
         .await?;
-    read(rows)
+    read(&rows)
 }
 
 /// The same without values.
@@ -54,13 +53,13 @@ pub(super) async fn by_ids_without_value(
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = query_as(newest_by_ids!(memory_with!(), memory_with!()))
+    let rows = query(newest_by_ids!(memory_with!(), memory_with!()))
         .bind(reach.tenant.as_str())
         .bind(reach.subject.as_str())
         .bind(ids(wanted.iter().map(|id| id.0)))
         .fetch_all(connection)
         .await?;
-    read(rows)
+    read(&rows)
 }
 
 /// The newest version of one memory.
@@ -80,7 +79,7 @@ pub(super) async fn at(connection: &mut Connection, reach: &Reach, address: &Add
         " FROM memories WHERE tenant = $1 AND owner = $2 AND owner IN ($3, '') AND project = $4 AND task = $5",
         " AND key = $6"
     );
-    let row: Option<MemoryRow> = query_as(SQL)
+    let row = query(SQL)
         .bind(reach.tenant.as_str())
         .bind(address.owner.as_str())
         .bind(reach.subject.as_str())
@@ -89,7 +88,7 @@ pub(super) async fn at(connection: &mut Connection, reach: &Reach, address: &Add
         .bind(address.key.as_str())
         .fetch_optional(connection)
         .await?;
-    row.map(MemoryRow::read).transpose()
+    row.as_ref().map(columns::memory).transpose()
 }
 
 /// Id and version of what lies at an address.
@@ -132,9 +131,8 @@ pub(in crate::store) async fn values(
 ) -> Result<Vec<(MemoryId, Text)>, Fault> {
     const SQL: &str = concat!(
         "SELECT memory_id, version, value FROM ",
-        uuids!("$3"),
-        " AS wanted CROSS JOIN memories WHERE tenant = $1 AND owner IN ($2, '') AND memory_id = wanted.id",
-        " AND value IS NOT NULL"
+        rows_of_ids!("memories", "$3"),
+        " AND tenant = $1 AND owner IN ($2, '') AND value IS NOT NULL"
     );
     let rows: Vec<(uuid::Uuid, i64, String)> = query_as(SQL)
         .bind(reach.tenant.as_str())
@@ -150,6 +148,6 @@ pub(in crate::store) async fn values(
         .collect())
 }
 
-pub(super) fn read(rows: Vec<MemoryRow>) -> Result<Vec<Memory>, Fault> {
-    rows.into_iter().map(MemoryRow::read).collect()
+pub(super) fn read(rows: &[Row]) -> Result<Vec<Memory>, Fault> {
+    rows.iter().map(columns::memory).collect()
 }

@@ -1,5 +1,5 @@
 //! The queries, one source for both engines: each engine compiles this folder with its own `Db`, and with its own
-//! `texts!`, `uuids!` and `digests!`, which turn a bound JSON array into a set, and `contains!`.
+//! `texts!`, `uuids!` and `digests!`, which turn a bound JSON array into a set, and other macros.
 //!
 //! Decision: rows are looked up by a set of ids with `CROSS JOIN`, not with `IN`. Without statistics SQLite takes two
 //! owners to be more selective than a set of ids and walks all rows of both; a cross join it never reorders.
@@ -7,46 +7,15 @@
 //! Invariant I2: every statement that reads rows of a subject names the tenant, and owners that are the caller's
 //! subject or nobody. `every` reads for an operator alone, and `prune` reads nothing.
 
-macro_rules! fact_columns {
-    () => {
-        "tenant, owner, project, task, key, kind, source_kind, source_reference, parents, parent_references, \
-         lineage_trust, evidence, confidence, sensitivity, consent, consent_purposes, purposes, observe_time, \
-         valid_from_time, expire_time, create_time, author, change_reason"
+/// At most so many rows. SQLite plans a statement anew for each number that is bound to `LIMIT` by itself.
+macro_rules! at_most {
+    ($parameter:literal) => {
+        concat!(" LIMIT CAST(", $parameter, " AS bigint)")
     };
 }
 
-macro_rules! memory_columns {
-    ($value:literal) => {
-        concat!(
-            fact_columns!(),
-            ", ",
-            $value,
-            ", memory_id, version, value_version, state, value_chars, update_time, confirm_time"
-        )
-    };
-}
-
-/// The columns of a memory with what is read of its text.
-macro_rules! memory_with {
-    (value, tokens) => {
-        concat!(memory_columns!("value"), ", tokens")
-    };
-    (value) => {
-        concat!(memory_columns!("value"), ", CAST(NULL AS bytea) AS tokens")
-    };
-    (tokens) => {
-        concat!(memory_columns!("CAST(NULL AS text) AS value"), ", tokens")
-    };
-    () => {
-        concat!(memory_columns!("CAST(NULL AS text) AS value"), ", CAST(NULL AS bytea) AS tokens")
-    };
-}
-
-macro_rules! candidate_columns {
-    ($value:literal) => {
-        concat!(fact_columns!(), ", ", $value, ", candidate_id, reasons, lapse_time")
-    };
-}
+#[macro_use]
+pub(in crate::store) mod columns;
 
 pub(in crate::store) mod bare;
 mod blocks;
@@ -60,6 +29,7 @@ mod page;
 mod place;
 mod prune;
 mod scopes;
+pub(in crate::store) mod shape;
 mod view;
 
 pub(in crate::store) use candidates::{one as candidate, page as candidates};
@@ -78,6 +48,9 @@ use crate::store::{Range, Reach};
 
 /// A connection of the engine.
 pub(in crate::store) type Connection = <Db as sqlx::Database>::Connection;
+
+/// A row of the engine.
+pub(in crate::store) type Row = <Db as sqlx::Database>::Row;
 
 /// A set of ids to bind, each once.
 fn ids(ids: impl IntoIterator<Item = uuid::Uuid>) -> String {

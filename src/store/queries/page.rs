@@ -1,25 +1,26 @@
 //! Memories in the order of their addresses.
 
-use sqlx::query_as;
+use sqlx::query;
 
-use super::{Connection, memories, owners, scopes};
+use super::{Connection, Row, memories, owners, scopes};
 use crate::memory::Level;
 use crate::store::fault::Fault;
-use crate::store::rows::MemoryRow;
 use crate::store::{MemoryPage, Position, Range, Reach};
 
 const OF_OWNER: &str = concat!(
     "SELECT ",
     memory_with!(value, tokens),
     " FROM memories WHERE tenant = $1 AND owner = $2 AND (project, task, key) > ($3, $4, $5)",
-    " ORDER BY project, task, key LIMIT $6"
+    " ORDER BY project, task, key",
+    at_most!("$6")
 );
 
 const OF_SCOPE: &str = concat!(
     "SELECT ",
     memory_with!(value, tokens),
     " FROM memories WHERE tenant = $1 AND owner = $2 AND project = $3 AND task = $4 AND key > $5",
-    " ORDER BY key LIMIT $6"
+    " ORDER BY key",
+    at_most!("$6")
 );
 
 /// A page of memories. Owner by owner, so that a page costs the same however far on it lies. Wants a transaction.
@@ -31,13 +32,13 @@ pub(in crate::store) async fn page(
     limit: u32,
 ) -> Result<MemoryPage, Fault> {
     let limit = i64::from(limit);
-    let mut rows: Vec<MemoryRow> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for owner in owners(reach, range) {
         let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         let Some((project, task, key)) = start(owner, range, after) else { continue };
         let select = match range {
-            Range::One(..) => query_as(OF_SCOPE),
-            Range::Owner(_) | Range::All => query_as(OF_OWNER),
+            Range::One(..) => query(OF_SCOPE),
+            Range::Owner(_) | Range::All => query(OF_OWNER),
         };
         rows.extend(
             select
@@ -54,13 +55,13 @@ pub(in crate::store) async fn page(
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = rows.len() > limit;
     rows.truncate(limit);
-    let memories = memories::read(rows)?;
+    let memories = memories::read(&rows)?;
 
     let mut shown: Vec<_> = memories.iter().map(|memory| (&memory.address.owner, &memory.address.level)).collect();
     shown.dedup();
     let found =
         scopes::revisions(connection, reach.tenant.as_str(), reach.subject.as_str(), shown.iter().copied()).await?;
-    let revisions: Vec<_> = shown.into_iter().map(|(owner, level)| found.of(owner, level)).collect();
+    let revisions: Vec<_> = shown.into_iter().map(|(owner, level)| found.of_scope(owner, level)).collect();
     Ok(MemoryPage { newest_update_time: found.newest_update_time(&revisions), revisions, memories, more })
 }
 

@@ -16,7 +16,7 @@ pub(in crate::store) async fn place(
     let current = memories::at(connection, reach, address).await?;
     let scope = [(&address.owner, &address.level)];
     let found = scopes::revisions(connection, tenant, subject, scope).await?;
-    let revision = found.of(&address.owner, &address.level);
+    let revision = found.of_scope(&address.owner, &address.level);
     let leads_back = match &current {
         Some(current) => lineage::leads_back(connection, reach, &request.parents, current.id).await?,
         None => false,

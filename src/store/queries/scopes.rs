@@ -9,22 +9,43 @@ use crate::memory::{Level, Memory, Owner, Revision, ScopeRevision, Time};
 use crate::store::fault::Fault;
 use crate::store::rows::{level, list, owner};
 
+/// A scope that was written to.
+pub(super) struct Scope {
+    owner: Owner,
+    level: Level,
+    revision: Revision,
+    update_time: Time,
+}
+
+impl Scope {
+    /// Of the columns of a row.
+    pub(super) fn of(
+        its_owner: &str,
+        project: &str,
+        task: &str,
+        revision: i64,
+        update_time: i64,
+    ) -> Result<Self, Fault> {
+        Ok(Self {
+            owner: owner(its_owner)?,
+            level: level(project, task)?,
+            revision: Revision(revision),
+            update_time: Time::from_micros(update_time),
+        })
+    }
+}
+
 /// The scopes that were written to, of those asked.
 pub(super) struct Revisions(HashMap<(Owner, Level), (Revision, Time)>);
 
 impl Revisions {
-    /// Of owner, project, task, revision and time of the last update.
-    pub(super) fn of_rows(rows: Vec<(String, String, String, i64, i64)>) -> Result<Self, Fault> {
-        let mut found = HashMap::with_capacity(rows.len());
-        for (its_owner, project, task, revision, update_time) in rows {
-            let scope = (owner(&its_owner)?, level(&project, &task)?);
-            found.insert(scope, (Revision(revision), Time::from_micros(update_time)));
-        }
-        Ok(Self(found))
+    pub(super) fn of(scopes: impl IntoIterator<Item = Scope>) -> Self {
+        let found = |scope: Scope| ((scope.owner, scope.level), (scope.revision, scope.update_time));
+        Self(scopes.into_iter().map(found).collect())
     }
 
     /// The scope's revision; 0 where nothing was ever written.
-    pub(super) fn of(&self, owner: &Owner, level: &Level) -> ScopeRevision {
+    pub(super) fn of_scope(&self, owner: &Owner, level: &Level) -> ScopeRevision {
         let found = self.0.get(&(owner.clone(), level.clone()));
         ScopeRevision {
             owner: owner.clone(),
@@ -67,7 +88,10 @@ pub(super) async fn revisions<'a>(
     }
     let rows: Vec<(String, String, String, i64, i64)> =
         query_as(SQL).bind(tenant).bind(set(owners)).bind(set(projects)).bind(set(tasks)).fetch_all(connection).await?;
-    Revisions::of_rows(rows)
+    let scopes = rows
+        .iter()
+        .map(|(owner, project, task, revision, update_time)| Scope::of(owner, project, task, *revision, *update_time));
+    Ok(Revisions::of(scopes.collect::<Result<Vec<_>, _>>()?))
 }
 
 fn set(mut texts: Vec<&str>) -> String {

@@ -1,10 +1,10 @@
 //! The memories of all tenants, for an operator who looks at the whole database. Serves no caller.
 
-use sqlx::query_as;
+use sqlx::query;
 
+use super::queries;
 use crate::memory::{Address, Memory};
 use crate::store::fault::Fault;
-use crate::store::rows::MemoryRow;
 use sqlx::sqlite::SqliteConnection;
 
 const SQL: &str = "SELECT tenant, owner, project, task, key, kind, source_kind, '' AS source_reference, parents, \
@@ -13,7 +13,7 @@ const SQL: &str = "SELECT tenant, owner, project, task, key, kind, source_kind, 
                    '' AS change_reason, value, memory_id, version, value_version, state, value_chars, update_time, \
                    confirm_time, CAST(NULL AS bytea) AS tokens FROM memories \
                    WHERE (tenant, owner, project, task, key) > ($1, $2, $3, $4, $5) \
-                   ORDER BY tenant, owner, project, task, key LIMIT $6";
+                   ORDER BY tenant, owner, project, task, key LIMIT CAST($6 AS bigint)";
 
 /// A page of the memories of all tenants after an address, with values and no other text.
 pub(super) async fn page(
@@ -24,7 +24,7 @@ pub(super) async fn page(
     let [tenant, owner, project, task, key] = after.map_or([""; 5], |after| {
         [after.tenant.as_str(), after.owner.as_str(), after.level.project(), after.level.task(), after.key.as_str()]
     });
-    let rows: Vec<MemoryRow> = query_as(SQL)
+    let rows = query(SQL)
         .bind(tenant)
         .bind(owner)
         .bind(project)
@@ -33,5 +33,5 @@ pub(super) async fn page(
         .bind(i64::from(limit))
         .fetch_all(connection)
         .await?;
-    rows.into_iter().map(MemoryRow::read).collect()
+    rows.iter().map(queries::columns::memory).collect()
 }

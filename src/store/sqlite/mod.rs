@@ -1,7 +1,7 @@
 //! The embedded store: one SQLite file, one process.
 //!
-//! A few connections read, each unit of work in one deferred transaction; one task writes. Reads run in tasks of their
-//! own, so that a call that is dropped half-way leaves no connection inside a transaction.
+//! A few connections read, each unit of work in one statement or one deferred transaction; one task writes. Reads run in
+//! tasks of their own, so that a call that is dropped half-way leaves no connection inside a transaction.
 
 mod bare;
 mod decisions;
@@ -11,6 +11,9 @@ mod files;
 mod inspect;
 mod open;
 mod orders;
+#[cfg(test)]
+mod plans;
+mod readers;
 mod revisions;
 mod tidy;
 mod writer;
@@ -18,57 +21,11 @@ mod writer;
 /// The engine that `queries` is compiled for.
 type Db = sqlx::Sqlite;
 
-/// A bound JSON array as a set of texts.
-macro_rules! texts {
-    ($parameter:literal) => {
-        concat!("(SELECT value FROM json_each(", $parameter, "))")
-    };
-}
-/// A bound JSON array of hexadecimal as a table of ids.
-macro_rules! uuids {
-    ($parameter:literal) => {
-        concat!("(SELECT unhex(value) AS id FROM json_each(", $parameter, "))")
-    };
-}
-/// A bound JSON array of hexadecimal as a set of digests.
-macro_rules! digests {
-    ($parameter:literal) => {
-        concat!("(SELECT unhex(value) FROM json_each(", $parameter, "))")
-    };
-}
-/// Whether a text has another in it, byte for byte.
-macro_rules! contains {
-    ($text:literal, $parameter:literal) => {
-        concat!("instr(", $text, ", ", $parameter, ") > 0")
-    };
-}
-
-/// The tenant and the subject of a statement, and the id of nothing.
-macro_rules! tenant {
-    () => {
-        "$1"
-    };
-}
-macro_rules! subject {
-    () => {
-        "$2"
-    };
-}
-macro_rules! nil {
-    () => {
-        "zeroblob(16)"
-    };
-}
-/// A whole statement about the rows of `tenant!` and `subject!`.
-macro_rules! visible {
-    ($statement:expr) => {
-        $statement
-    };
-}
-
 /// The writer gives each row of the feed its position as it writes it.
 const POSITION_AT_ONCE: bool = true;
 
+#[macro_use]
+mod dialect;
 #[expect(clippy::duplicate_mod, reason = "one SQL source, compiled once for each engine")]
 #[path = "../queries/mod.rs"]
 mod queries;
@@ -81,7 +38,7 @@ use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use sqlx::Connection;
-use sqlx::sqlite::{SqliteConnection, SqlitePool};
+use sqlx::sqlite::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
 
 pub(super) use self::bare::Bare;
@@ -90,6 +47,7 @@ pub use self::files::free_bytes;
 pub use self::inspect::{Inspection, LedgerSize};
 pub use self::open::SqliteOptions;
 use self::orders::{Erase, Order};
+use self::readers::Readers;
 use self::writer::Counts;
 use super::deadline::{Deadline, in_time};
 use super::digest::DigestKey;
@@ -102,7 +60,7 @@ use crate::memory::{Candidate, CandidateId, Judgement, Memory, MemoryId, PolicyV
 
 /// The embedded store.
 pub struct Sqlite {
-    readers: SqlitePool,
+    readers: Readers,
     orders: mpsc::Sender<Order>,
     key: Arc<DigestKey>,
     counts: Arc<Counts>,
@@ -142,14 +100,27 @@ impl Sqlite {
         }
     }
 
+    /// A unit of several statements, which see one state.
     async fn read<T: Send + 'static>(
+        &self,
+        work: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.read_alone(move |connection| Box::pin(transaction(connection, work))).await
+    }
+
+    /// A unit of one statement, which sees one state by itself.
+    async fn read_alone<T: Send + 'static>(
         &self,
         work: impl for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
     ) -> Result<T, Error> {
         let (readers, deadline) = (self.readers.clone(), Deadline::current());
         let unit = tokio::spawn(async move {
-            let mut connection = in_time(deadline, readers.acquire()).await?.map_err(|error| meaning(error.into()))?;
-            transaction(&mut connection, work).await.map_err(meaning)
+            let mut reader = in_time(deadline, readers.acquire()).await?.map_err(|error| meaning(error.into()))?;
+            let done = work(&mut reader.connection).await;
+            if !matches!(done, Err(Fault::Sql(_))) {
+                reader.give_back();
+            }
+            done.map_err(meaning)
         });
         unit.await.map_err(|error| Error::Corrupt(Box::new(error)))?
     }
@@ -175,17 +146,18 @@ async fn transaction<T>(
 impl Store for Sqlite {
     async fn view(&self, request: &ViewRequest) -> Result<View, Error> {
         let request = request.clone();
-        self.read(move |connection| Box::pin(async move { queries::view(connection, &request).await })).await
+        self.read_alone(move |connection| Box::pin(async move { queries::view(connection, &request).await })).await
     }
 
     async fn values(&self, reach: &Reach, versions: &[(MemoryId, Version)]) -> Result<Vec<(MemoryId, Text)>, Error> {
         let (reach, versions) = (reach.clone(), versions.to_vec());
-        self.read(move |connection| Box::pin(async move { queries::values(connection, &reach, &versions).await })).await
+        self.read_alone(move |connection| Box::pin(async move { queries::values(connection, &reach, &versions).await }))
+            .await
     }
 
     async fn memory(&self, reach: &Reach, id: MemoryId) -> Result<Option<Memory>, Error> {
         let reach = reach.clone();
-        self.read(move |connection| Box::pin(async move { queries::memory(connection, &reach, id).await })).await
+        self.read_alone(move |connection| Box::pin(async move { queries::memory(connection, &reach, id).await })).await
     }
 
     async fn place(&self, request: &PlaceRequest) -> Result<Place, Error> {
@@ -209,8 +181,10 @@ impl Store for Sqlite {
 
     async fn candidate(&self, reach: &Reach, id: CandidateId, now: Time) -> Result<Option<Candidate>, Error> {
         let reach = reach.clone();
-        self.read(move |connection| Box::pin(async move { queries::candidate(connection, &reach, id, now).await }))
-            .await
+        self.read_alone(move |connection| {
+            Box::pin(async move { queries::candidate(connection, &reach, id, now).await })
+        })
+        .await
     }
 
     async fn candidates(
@@ -230,7 +204,7 @@ impl Store for Sqlite {
 
     async fn replay(&self, key: &ReplayKey, now: Time) -> Result<Option<ReplayRecord>, Error> {
         let key = key.clone();
-        self.read(move |connection| Box::pin(async move { queries::replay(connection, &key, now).await })).await
+        self.read_alone(move |connection| Box::pin(async move { queries::replay(connection, &key, now).await })).await
     }
 
     async fn commit(&self, change: Change) -> Result<Recorded<Judgement>, CommitError> {
@@ -279,7 +253,7 @@ impl Store for Sqlite {
         let (answer, answered) = oneshot::channel();
         self.orders.send(Order::Check(answer)).await.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())??;
-        self.read(|connection| Box::pin(async move { queries::key_id(connection).await.map(drop) })).await
+        self.read_alone(|connection| Box::pin(async move { queries::key_id(connection).await.map(drop) })).await
     }
 
     async fn close(&self) {

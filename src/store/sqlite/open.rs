@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, query, query_scalar};
 
+use super::readers::Readers;
 use super::{decisions, files, queries, writer};
 use crate::store::OpenError;
 use crate::store::digest::DigestKey;
@@ -16,13 +15,14 @@ use crate::store::digest::DigestKey;
 static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/sqlite");
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_BYTES_KEPT: &str = "67108864";
 /// Pages in the log at which they are written back into the file: 16 MiB. Most pages are written more than once until
 /// then, and written back once.
 const CHECKPOINT_PAGES: &str = "4096";
 /// What the writer keeps of the file: 16 MiB, so that a decision finds the pages that it goes to.
 const WRITER_CACHE: &str = "-16384";
+/// How many rows a connection reads ahead of whoever takes them: each time that it waits costs two changes of thread.
+const ROWS_AHEAD: usize = 512;
 /// Of the writer: those of decisions, and the others.
 const STATEMENTS_KEPT: usize = decisions::STATEMENTS + 100;
 
@@ -68,30 +68,13 @@ pub(super) fn writing(path: &Path, options: &SqliteOptions) -> SqliteConnectOpti
 
 /// How whoever changes nothing connects. Makes no database where there is none.
 pub(super) fn reading(path: &Path) -> SqliteConnectOptions {
-    common(path).read_only(true).pragma("query_only", "ON")
-}
-
-/// A reader that is opened later, when more read at once than before, must find the same files: another in their place
-/// has none of our tables, and its connection would outlast it.
-async fn readers(path: &Path, options: &SqliteOptions, in_place: files::InPlace) -> Result<SqlitePool, sqlx::Error> {
-    SqlitePoolOptions::new()
-        .after_connect(move |_, _| {
-            let lies = in_place.verify();
-            Box::pin(async move { lies })
-        })
-        .max_connections(options.readers.max(1))
-        .acquire_timeout(ACQUIRE_TIMEOUT)
-        .test_before_acquire(false)
-        .idle_timeout(None)
-        .max_lifetime(None)
-        .connect_with(reading(path))
-        .await
+    common(path).read_only(true).pragma("query_only", "ON").row_buffer_size(ROWS_AHEAD)
 }
 
 /// What an open database consists of.
 pub(super) struct Opened {
     pub(super) writer: writer::Start,
-    pub(super) readers: SqlitePool,
+    pub(super) readers: Readers,
     pub(super) key: DigestKey,
 }
 
@@ -123,7 +106,7 @@ pub(super) async fn open(path: PathBuf, options: SqliteOptions) -> Result<Opened
     // From here on the writer waits by itself.
     query("PRAGMA busy_timeout = 0").execute(&mut connection).await?;
     let connect = connect.busy_timeout(Duration::ZERO);
-    let readers = readers(connect.get_filename(), &options, in_place.clone()).await?;
+    let readers = Readers::open(reading(connect.get_filename()), in_place.clone(), options.readers).await?;
     Ok(Opened { writer: writer::Start { connection, connect, lock, in_place }, readers, key })
 }
 
