@@ -94,7 +94,7 @@ pub fn main(
         Ok(cli) => cli.command,
         Err(error) => return explain(&error, out, err),
     };
-    let outcome = runtime().and_then(|runtime| {
+    let outcome = runtime(&command).and_then(|runtime| {
         let outcome = runtime.block_on(run(command, out, err));
         // What is still going on was given up on.
         runtime.shutdown_timeout(Duration::from_millis(100));
@@ -125,11 +125,16 @@ async fn run(command: Command, out: &mut (impl Write + Send), err: &mut (impl Wr
     }
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::because("no threads could be started", &error))
+/// A service leaves one processor to what works beside its calls: the embedded database writes in a thread of its own,
+/// and every answer waits for it. `TOKIO_WORKER_THREADS` says otherwise, as it does for every program on tokio.
+fn runtime(command: &Command) -> Result<tokio::runtime::Runtime, Failure> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let serves = matches!(command, Command::Serve(_) | Command::BenchServe(_));
+    if serves && std::env::var_os("TOKIO_WORKER_THREADS").is_none() {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        runtime.worker_threads(processors.saturating_sub(1).max(1));
+    }
+    runtime.enable_all().build().map_err(|error| Failure::because("no threads could be started", &error))
 }
 
 /// Help and version are answers, the rest are errors.

@@ -80,6 +80,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         crates: &[
             "async_trait",
             "aws_lc_rs",
+            "lz4_flex",
             "moka",
             "prost",
             "rustix::fs::statvfs",
