@@ -3,6 +3,7 @@
 use super::Change;
 use super::digest::DigestKey;
 use super::message::Message;
+use super::packing::packed;
 use crate::memory::{
     Attributes, Confidence, DerivedStoreId, Disposition, Judgement, Level, PurposeName, Reason, ScopeRevision,
     SourceKindName, State, Subject, SubjectId, Time, Verdict,
@@ -11,10 +12,6 @@ use crate::memory::{
 /// About what a decision takes, and each of its verdicts: room that need not grow.
 const FIXED_BYTES: usize = 512;
 const VERDICT_BYTES: usize = 320;
-/// Shorter messages are kept as they are.
-const WORTH_PACKING: usize = 1024;
-/// What a packed message begins with.
-const PACKED: u8 = 0;
 
 /// A change with its judgement as the ledger keeps it.
 pub(super) struct Sealed {
@@ -33,20 +30,6 @@ pub(super) fn encode(judgement: &Judgement, key: &DigestKey) -> Vec<u8> {
     let mut message = Message::with_room(FIXED_BYTES + judgement.verdicts.len() * VERDICT_BYTES);
     decision(&mut message, judgement, key);
     message.into_bytes()
-}
-
-/// What the ledger keeps of the message: a long one compressed, behind a zero, with which no message begins, and its
-/// length.
-///
-/// Decision: a recall's verdicts repeat one another, and are a third as long without that. What a decision takes of the
-/// log and of the disk is most of what a recall costs there. The cost is that a row shows its message to no one who does
-/// not unpack it.
-fn packed(message: Vec<u8>) -> Vec<u8> {
-    if message.len() < WORTH_PACKING {
-        return message;
-    }
-    let packed = lz4_flex::block::compress_prepend_size(&message);
-    if packed.len() + 1 < message.len() { [&[PACKED], packed.as_slice()].concat() } else { message }
 }
 
 /// The outcome as the ledger's column and message name it; empty for reads.
@@ -356,30 +339,6 @@ mod tests {
             let [verdict] = &kept(&judgement).verdicts[..] else { panic!("one verdict") };
             assert_eq!((verdict.nominator.as_str(), verdict.attributes.as_ref()), ("same_key", Some(&expected)));
         }
-    }
-
-    #[test]
-    fn a_long_message_is_packed_and_a_short_one_is_not() {
-        let key = DigestKey::new(&Zeroizing::new([1; 32])).unwrap();
-        let mut judgement = judgement(Disposition::Answered);
-        let short = encode(&judgement, &key);
-        assert_eq!(packed(short.clone()), short);
-        assert_ne!(short.first(), Some(&PACKED));
-        let verdict = |number| Verdict {
-            subject: Subject::Memory(MemoryId(Uuid::from_u128(number))),
-            reasons: vec![Reason::UnknownNomination, Reason::OtherScope],
-            nominator: Nominator::Index,
-            nomination: None,
-            attributes: None,
-        };
-        judgement.verdicts = (0..100).map(verdict).collect();
-        let long = encode(&judgement, &key);
-        let packed = packed(long.clone());
-        assert!(packed.len() < long.len() / 2, "{} of {}", packed.len(), long.len());
-        let (first, rest) = packed.split_first().unwrap();
-        assert_eq!((*first, lz4_flex::block::decompress_size_prepended(rest).unwrap()), (PACKED, long));
-        let noise: Vec<u8> = (0..64_u64).flat_map(|at| key.digest("noise", &[&at.to_be_bytes()])).collect();
-        assert_eq!(super::packed(noise.clone()), noise, "what does not become shorter stays");
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod ledger;
 pub mod measuring;
 mod message;
 mod open;
+mod packing;
 mod postgres;
 mod read;
 mod receipt;

@@ -288,7 +288,7 @@ fn policy() -> Policy {
     Policy {
         version: PolicyVersion([2; 32]),
         document: String::new(),
-        kinds: indexmap::IndexMap::from([(kind.name.clone(), kind)]),
+        kinds: [(kind.name.clone(), kind)].into(),
         purposes: ["act", "draft"].map(purpose).map(|purpose| (purpose.name.clone(), purpose)).into(),
         sources: ["tool", "user_message"].map(source).map(|source| (source.name.clone(), source)).into(),
         confirming_sources: BTreeMap::new(),

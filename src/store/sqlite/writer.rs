@@ -21,6 +21,7 @@ use std::time::Duration;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection, query};
 use tokio::sync::mpsc;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
 use super::decisions::{Decided, Transaction};
@@ -86,6 +87,11 @@ impl Writer {
         let mut group = Vec::new();
         let mut closers = Vec::new();
         while orders.recv_many(&mut group, GROUP).await > 0 {
+            // Calls that are ready to run may be about to order: a group that has them too is one sync less.
+            yield_now().await;
+            while let Some(order) = (group.len() < GROUP).then(|| orders.try_recv().ok()).flatten() {
+                group.push(order);
+            }
             let erasures = group.extract_if(.., |order| matches!(order, Order::Erase { .. })).collect::<Vec<_>>();
             let rest = |order: &mut Order| matches!(order, Order::Check(_) | Order::Close(_));
             let work = group.extract_if(.., |order| !rest(order)).collect::<Vec<_>>();
