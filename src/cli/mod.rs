@@ -130,7 +130,12 @@ async fn run(command: Command, out: &mut (impl Write + Send), err: &mut (impl Wr
 fn runtime(command: &Command) -> Result<tokio::runtime::Runtime, Failure> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let serves = matches!(command, Command::Serve(_) | Command::BenchServe(_));
-    if serves && std::env::var_os("TOKIO_WORKER_THREADS").is_none() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a variable of tokio's own, which reads it where nobody sets a number"
+    )]
+    let set = std::env::var_os("TOKIO_WORKER_THREADS").is_some();
+    if serves && !set {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         runtime.worker_threads(processors.saturating_sub(1).max(1));
     }
