@@ -10,7 +10,7 @@ use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use tokio::task::JoinSet;
 
-use crate::fixture::{World, at, contended, text};
+use crate::fixture::{World, at, contended, noise, text};
 
 /// A connection behind the service's back.
 pub(crate) async fn outside(world: &World) -> SqliteConnection {
@@ -131,7 +131,7 @@ async fn in_a_full_database_removing_old_decisions_makes_room_for_new_ones() {
     let decide = |micros| {
         let mut change = world.change();
         change.judgement.decide_time = at(micros);
-        change.judgement.grants = ["x".repeat(10_000)].into();
+        change.judgement.grants = [noise(10_000)].into();
         world.commit(change)
     };
     let mut made = 0;

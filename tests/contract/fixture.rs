@@ -365,3 +365,13 @@ pub(crate) fn contended<T>(result: &Result<T, CommitError>) -> bool {
 pub(crate) fn owned(memories: Vec<Arc<Memory>>) -> Vec<Memory> {
     memories.into_iter().map(Arc::unwrap_or_clone).collect()
 }
+
+/// Text of so many bytes that nothing makes shorter.
+pub(crate) fn noise(bytes: usize) -> String {
+    let mut last = 7_u32;
+    let letter = |_| {
+        last = last.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(b'!' + (last >> 24).to_le_bytes()[0] % 90)
+    };
+    (0..bytes).map(letter).collect()
+}

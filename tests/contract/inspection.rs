@@ -6,7 +6,7 @@ use recall_gate::memory::{Level, Memory, MemoryId, Owner, State, TenantId, Text,
 use recall_gate::store::{Inspection, OpenError, Write};
 
 use crate::embedded::outside;
-use crate::fixture::{World, at, own, project, task};
+use crate::fixture::{World, at, noise, own, project, task};
 
 async fn inspect(world: &World) -> Inspection {
     Inspection::open(&world.path()).await.unwrap()
@@ -69,7 +69,7 @@ async fn the_ledger_is_measured_while_it_is_written() {
     for micros in [5, 3, 9] {
         let mut change = world.change();
         change.judgement.decide_time = at(micros);
-        change.judgement.grants = ["x".repeat(20_000)].into();
+        change.judgement.grants = [noise(20_000)].into();
         change.writes = vec![Write::Memory(Box::new(world.memory(&format!("k{micros}"))))];
         world.commit(change).await.unwrap();
     }
