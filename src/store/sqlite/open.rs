@@ -16,9 +16,6 @@ static MIGRATIONS: Migrator = sqlx::migrate!("src/store/migrations/sqlite");
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_BYTES_KEPT: &str = "67108864";
-/// Pages in the log at which they are written back into the file: 16 MiB. Most pages are written more than once until
-/// then, and written back once.
-const CHECKPOINT_PAGES: &str = "4096";
 /// What the writer keeps of the file: 16 MiB, so that a decision finds the pages that it goes to.
 const WRITER_CACHE: &str = "-16384";
 /// How many rows a connection reads ahead of whoever takes them: each time that it waits costs two changes of thread.
@@ -57,7 +54,6 @@ pub(super) fn writing(path: &Path, options: &SqliteOptions) -> SqliteConnectOpti
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .pragma("journal_size_limit", WAL_BYTES_KEPT)
-        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
         .pragma("cache_size", WRITER_CACHE)
         .statement_cache_capacity(STATEMENTS_KEPT);
     match options.max_pages {
