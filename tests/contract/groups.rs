@@ -31,6 +31,25 @@ pub(crate) async fn changes_that_wait_are_committed_together_and_each_is_answere
     assert_eq!(world.number("SELECT counter FROM owners WHERE tenant = $1").await, 64);
 }
 
+/// More of them than one statement takes, by themselves and behind a change.
+pub(crate) async fn a_group_of_decisions_is_recorded_whole_however_large_it_is(world: World) {
+    let reads = |count: u32| (0..count).map(|_| world.change()).collect::<Vec<_>>();
+    let recorded = || world.number("SELECT count(DISTINCT decision_id) FROM decisions WHERE tenant = $1");
+    let mut all = 0;
+    for count in [1, 63, 64, 65, 128, 200] {
+        assert_eq!(world.store.commit_all(reads(count)).await.unwrap().len(), usize::try_from(count).unwrap());
+        all += i64::from(count);
+        assert_eq!(recorded().await, all, "{count}");
+        let mut change = world.change();
+        change.writes = vec![Write::Memory(Box::new(world.memory(&format!("k{count}"))))];
+        let (changed, decided) = tokio::join!(world.store.commit(change), world.store.commit_all(reads(count)));
+        changed.unwrap();
+        decided.unwrap();
+        all += i64::from(count) + 1;
+        assert_eq!(recorded().await, all, "{count} behind a change");
+    }
+}
+
 pub(crate) async fn of_32_rivals_for_each_version_exactly_one_wins(world: World) {
     let mut current = world.memory("k");
     world.put(&current).await;

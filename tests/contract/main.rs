@@ -139,6 +139,7 @@ promises! {
     }
     groups {
         changes_that_wait_are_committed_together_and_each_is_answered,
+        a_group_of_decisions_is_recorded_whole_however_large_it_is,
         of_32_rivals_for_each_version_exactly_one_wins,
         a_refused_change_does_not_harm_its_group,
         calls_dropped_half_way_leave_every_change_whole,

@@ -89,7 +89,9 @@ impl Writer {
         while orders.recv_many(&mut group, GROUP).await > 0 {
             // Calls that are ready to run may be about to order: a group that has them too is one sync less.
             yield_now().await;
-            while let Some(order) = (group.len() < GROUP).then(|| orders.try_recv().ok()).flatten() {
+            while group.len() < GROUP
+                && let Ok(order) = orders.try_recv()
+            {
                 group.push(order);
             }
             let erasures = group.extract_if(.., |order| matches!(order, Order::Erase { .. })).collect::<Vec<_>>();
