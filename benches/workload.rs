@@ -1,8 +1,9 @@
 //! What is counted.
 
 use std::hint::black_box;
+use std::sync::Arc;
 
-use recall_gate::memory::Nominator;
+use recall_gate::memory::{Memory, Nominator};
 use recall_gate::policy::{Nominated, judge, recall};
 use recall_gate::store::measuring::Encoder;
 
@@ -83,7 +84,8 @@ impl Workload {
                 Self::Judge => drop(black_box(judge(&terms, black_box(&nominated)))),
                 Self::Rank => drop(black_box(recall(&terms, black_box(&input(&memories, &nominations))))),
                 Self::RankSlowed => {
-                    let memories = black_box(memories.clone());
+                    let memories: Vec<_> = memories.iter().map(|memory| Arc::new(Memory::clone(memory))).collect();
+                    let memories = black_box(memories);
                     drop(black_box(recall(&terms, black_box(&input(&memories, &nominations)))));
                 }
                 Self::Encode => drop(black_box(encoder.encode(black_box(&judgement)))),
