@@ -6,6 +6,12 @@ use crate::callers::{Caller, fact, recall_all, values};
 use crate::database::{self, Database};
 use crate::program::{Running, Service, address, eventually, program, run};
 
+/// Takes a database back to the first schema.
+async fn make_old(path: &Path) {
+    database::run(path, "CREATE INDEX decisions_by_time ON decisions (tenant, owner, decide_time, decision_id)").await;
+    database::run(path, "DELETE FROM _sqlx_migrations WHERE version > 1").await;
+}
+
 /// Starts `serve` there, which must fail with 1, and what it said.
 fn refused(folder: &Path) -> String {
     let ran = run(folder, &["serve", "--listen", "127.0.0.1:0"]);
@@ -26,13 +32,13 @@ fn a_second_service_on_the_same_database_says_who_holds_it() {
     Service::start_in(folder, &[]);
 }
 
-#[test]
-fn of_five_that_start_at_once_one_serves_and_the_others_say_that_it_is_held() {
-    for existing in [None, Some("")] {
-        let folder = tempfile::tempdir().unwrap();
-        if let Some(content) = existing {
-            std::fs::write(folder.path().join("recall-gate.db"), content).unwrap();
-        }
+#[tokio::test]
+async fn of_five_that_start_at_once_one_serves_and_the_others_say_that_it_is_held() {
+    let empty = tempfile::tempdir().unwrap();
+    std::fs::write(empty.path().join("recall-gate.db"), "").unwrap();
+    let (old, _) = Service::start(&[]).stop();
+    make_old(&old.path().join("recall-gate.db")).await;
+    for folder in [tempfile::tempdir().unwrap(), empty, old] {
         let start = || Running::spawn(program(folder.path()).args(["serve", "--listen", "127.0.0.1:0"]));
         let mut all: Vec<Running> = (0..5).map(|_| start()).collect();
         eventually("four of five have ended", || {
@@ -86,6 +92,25 @@ async fn a_database_with_the_next_schema_is_served() {
     .await;
     let (_folder, ran) = Service::start_in(folder, &[]).stop();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn a_database_with_an_older_schema_is_migrated_and_keeps_what_it_has() {
+    let service = Service::start(&[]);
+    Caller::nobody(&service.address).await.capture.capture(fact("response_style", "zq7 brief")).await.unwrap();
+    let (folder, _) = service.stop();
+    let path = folder.path().join("recall-gate.db");
+    make_old(&path).await;
+    let told = run(folder.path(), &["ledger", "stats", "--database", "recall-gate.db"]);
+    assert!(told.code == Some(1) && told.err.contains("schema 1"), "{}", told.err);
+
+    let service = Service::start_in(folder, &[]);
+    let reply = Caller::nobody(&service.address).await.recall.recall(recall_all()).await.unwrap().into_inner();
+    assert_eq!(values(&reply), ["zq7 brief"]);
+    let (_folder, _) = service.stop();
+    let database = Database::open(&path).await;
+    assert!(database.number("SELECT max(version) FROM _sqlx_migrations WHERE success").await > 1);
+    assert_eq!(database.number("SELECT count(*) FROM sqlite_schema WHERE name = 'decisions_by_time'").await, 0);
 }
 
 #[tokio::test]
