@@ -31,7 +31,9 @@ where
 {
     let (_, mut extensions, message) = request.into_parts();
     let Some(caller) = extensions.remove::<Caller>() else { return Err(status::unauthenticated(AuthError::Missing)) };
-    let work = Deadline::scope(extensions.get::<Deadline>().copied(), work(caller, message));
+    // In a box before anything stands around it: each move of the whole work costs more than the box.
+    let work = Box::pin(work(caller, message));
+    let work = Deadline::scope(extensions.get::<Deadline>().copied(), work);
     let beside = async move {
         let outcome = work.await;
         drop(extensions);

@@ -229,7 +229,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         ],
         no_std: &[],
     },
-    Layer { name: "main", knows: &["cli"], crates: &["clap", "tokio"], no_std: &[] },
+    Layer { name: "main", knows: &["cli"], crates: &["clap", "tikv_jemallocator", "tokio"], no_std: &[] },
     Layer { name: "lib", knows: &[], crates: &[], no_std: IMPURE },
 ];
 
