@@ -54,7 +54,10 @@ struct Which {
 struct Whole {
     memories: Vec<Arc<Memory>>,
     by_id: HashMap<MemoryId, usize>,
-    by_key: HashMap<Key, Vec<usize>>,
+    by_key: HashMap<Key, usize>,
+    /// Which memories share a key; and of each memory, whose group it is in.
+    groups: Vec<Vec<usize>>,
+    group_of: Vec<usize>,
     /// Everything else.
     view: View,
     weight: u32,
@@ -93,17 +96,10 @@ impl Cached {
         }
     }
 
-    fn counter(&self, tenant: &TenantId, owner: &str) -> &AtomicU64 {
-        let mut hasher = DefaultHasher::new();
-        (tenant, owner).hash(&mut hasher);
-        let place = usize::try_from(hasher.finish() % (COUNTERS as u64)).unwrap_or_default();
-        #[expect(clippy::indexing_slicing, reason = "the remainder is below their number")]
-        &self.changes[place]
-    }
-
     /// How often what the subject sees has changed.
     fn counted(&self, reach: &Reach) -> [u64; 2] {
-        [reach.subject.as_str(), ""].map(|owner| self.counter(&reach.tenant, owner).load(Ordering::Acquire))
+        let changes = |counter: usize| self.changes.get(counter).map_or(0, |changes| changes.load(Ordering::Acquire));
+        counters(reach).map(changes)
     }
 
     /// The context, if it is kept and nothing is known to have changed in it.
@@ -154,29 +150,37 @@ impl Cached {
     }
 
     /// What has been committed, or may have been, is not what was kept.
-    fn learn(&self, touched: &[(TenantId, String)]) {
-        for (tenant, owner) in touched {
-            self.counter(tenant, owner).fetch_add(1, Ordering::AcqRel);
+    fn learn(&self, touched: &[usize]) {
+        for changes in touched.iter().filter_map(|counter| self.changes.get(*counter)) {
+            changes.fetch_add(1, Ordering::AcqRel);
         }
     }
 }
 
-/// The owners of which something kept is no longer so when the change is committed, or turns out to be overtaken.
-fn touched(change: &Change) -> Vec<(TenantId, String)> {
-    let mut owners = vec![change.owner.as_str()];
-    for expect in &change.expect {
-        match expect {
-            Expect::Revision(scope) => owners.push(scope.owner.as_str()),
-            Expect::Address(..) | Expect::Memory(..) | Expect::BlockEpoch(..) | Expect::Candidate(_) => {}
-        }
-    }
+/// Which counter is an owner's.
+fn counter(tenant: &TenantId, owner: &str) -> usize {
+    let mut hasher = DefaultHasher::new();
+    (tenant, owner).hash(&mut hasher);
+    usize::try_from(hasher.finish() % (COUNTERS as u64)).unwrap_or_default()
+}
+
+/// Those of the owners whose memories the subject sees.
+fn counters(reach: &Reach) -> [usize; 2] {
+    [reach.subject.as_str(), ""].map(|owner| counter(&reach.tenant, owner))
+}
+
+/// The counters of the owners of which something kept is no longer so when the change is committed, or turns out to
+/// be overtaken. One may stand there twice.
+fn touched(change: &Change) -> Vec<usize> {
+    let expected = change.expect.iter().filter_map(|expect| match expect {
+        Expect::Revision(scope) => Some(scope.owner.as_str()),
+        Expect::Address(..) | Expect::Memory(..) | Expect::BlockEpoch(..) | Expect::Candidate(_) => None,
+    });
     // A candidate may be a shared one.
-    if change.writes.iter().any(|write| matches!(write, Write::EraseCandidate(_))) {
-        owners.push("");
-    }
-    owners.sort_unstable();
+    let erases = change.writes.iter().any(|write| matches!(write, Write::EraseCandidate(_)));
+    let mut owners: Vec<&str> = expected.chain(erases.then_some("")).chain([change.owner.as_str()]).collect();
     owners.dedup();
-    owners.into_iter().map(|owner| (change.tenant.clone(), owner.to_owned())).collect()
+    owners.into_iter().map(|owner| counter(&change.tenant, owner)).collect()
 }
 
 impl Whole {
@@ -188,13 +192,22 @@ impl Whole {
         if !fits || view.candidates.len() >= SHOWN_CANDIDATES {
             return None;
         }
-        let mut by_key: HashMap<Key, Vec<usize>> = HashMap::new();
+        let mut by_key: HashMap<Key, usize> = HashMap::new();
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut group_of = Vec::with_capacity(memories.len());
         for (at, memory) in memories.iter().enumerate() {
-            by_key.entry(memory.address.key.clone()).or_default().push(at);
+            let group = *by_key.entry(memory.address.key.clone()).or_insert(groups.len());
+            group_of.push(group);
+            match groups.get_mut(group) {
+                Some(members) => members.push(at),
+                None => groups.push(vec![at]),
+            }
         }
         Some(Self {
             by_id: memories.iter().enumerate().map(|(at, memory)| (memory.id, at)).collect(),
             by_key,
+            groups,
+            group_of,
             weight: u32::try_from(weight + FIXED_BYTES).unwrap_or(u32::MAX),
             memories,
             view,
@@ -222,9 +235,10 @@ impl Whole {
         if request.all || request.search.is_some() {
             return Some((0..self.memories.len()).collect());
         }
-        let nominated = places.iter().filter_map(|at| self.memories.get(*at)).map(|memory| &memory.address.key);
-        let keys: Vec<&Key> = request.keys.iter().chain(nominated).collect();
-        places.extend(keys.into_iter().filter_map(|key| self.by_key.get(key)).flatten());
+        let nominated = places.iter().filter_map(|at| self.group_of.get(*at));
+        let asked = request.keys.iter().filter_map(|key| self.by_key.get(key));
+        let groups: Vec<usize> = nominated.chain(asked).copied().collect();
+        places.extend(groups.into_iter().filter_map(|group| self.groups.get(group)).flatten());
         places.sort_unstable();
         places.dedup();
         Some(places)
@@ -263,8 +277,7 @@ impl Store for Cached {
         }
         let view = self.inner.view(request).await?;
         if view.revisions != whole.view.revisions {
-            let Reach { tenant, subject } = &request.reach;
-            self.learn(&[(tenant.clone(), subject.as_str().to_owned()), (tenant.clone(), String::new())]);
+            self.learn(&counters(&request.reach));
         }
         Ok(view)
     }
@@ -365,7 +378,7 @@ impl Store for Cached {
 /// Learns of changes when they have been committed or refused, and also when nobody waits for that any more.
 struct Learns<'a> {
     cached: &'a Cached,
-    touched: Vec<(TenantId, String)>,
+    touched: Vec<usize>,
 }
 
 impl Drop for Learns<'_> {
