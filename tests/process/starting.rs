@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tempfile::TempDir;
+
 use crate::callers::{Caller, fact, recall_all, values};
 use crate::database::{self, Database};
 use crate::program::{Running, Service, address, eventually, program, run};
@@ -10,6 +12,21 @@ use crate::program::{Running, Service, address, eventually, program, run};
 async fn make_old(path: &Path) {
     database::run(path, "CREATE INDEX decisions_by_time ON decisions (tenant, owner, decide_time, decision_id)").await;
     database::run(path, "DELETE FROM _sqlx_migrations WHERE version > 1").await;
+}
+
+/// The folder of a service that has captured a memory and stopped.
+async fn with_a_memory() -> TempDir {
+    let service = Service::start(&[]);
+    Caller::nobody(&service.address).await.capture.capture(fact("response_style", "zq7 brief")).await.unwrap();
+    service.stop().0
+}
+
+/// A service there, which still recalls that memory.
+async fn recalls_it(folder: TempDir) -> Service {
+    let service = Service::start_in(folder, &[]);
+    let reply = Caller::nobody(&service.address).await.recall.recall(recall_all()).await.unwrap().into_inner();
+    assert_eq!(values(&reply), ["zq7 brief"]);
+    service
 }
 
 /// Starts `serve` there, which must fail with 1, and what it said.
@@ -58,9 +75,7 @@ async fn of_five_that_start_at_once_one_serves_and_the_others_say_that_it_is_hel
 
 #[tokio::test]
 async fn without_the_digest_key_of_a_database_it_does_not_start() {
-    let service = Service::start(&[]);
-    Caller::nobody(&service.address).await.capture.capture(fact("response_style", "zq7 brief")).await.unwrap();
-    let (folder, _) = service.stop();
+    let folder = with_a_memory().await;
     let key = folder.path().join("recall-gate.db.digest-key");
     let kept = std::fs::read(&key).unwrap();
     std::fs::remove_file(&key).unwrap();
@@ -76,9 +91,7 @@ async fn without_the_digest_key_of_a_database_it_does_not_start() {
     assert!(told.contains("not 32 bytes long"), "{told}");
 
     std::fs::write(&key, kept).unwrap();
-    let service = Service::start_in(folder, &[]);
-    let reply = Caller::nobody(&service.address).await.recall.recall(recall_all()).await.unwrap().into_inner();
-    assert_eq!(values(&reply), ["zq7 brief"]);
+    recalls_it(folder).await;
 }
 
 #[tokio::test]
@@ -96,18 +109,13 @@ async fn a_database_with_the_next_schema_is_served() {
 
 #[tokio::test]
 async fn a_database_with_an_older_schema_is_migrated_and_keeps_what_it_has() {
-    let service = Service::start(&[]);
-    Caller::nobody(&service.address).await.capture.capture(fact("response_style", "zq7 brief")).await.unwrap();
-    let (folder, _) = service.stop();
+    let folder = with_a_memory().await;
     let path = folder.path().join("recall-gate.db");
     make_old(&path).await;
     let told = run(folder.path(), &["ledger", "stats", "--database", "recall-gate.db"]);
     assert!(told.code == Some(1) && told.err.contains("schema 1"), "{}", told.err);
 
-    let service = Service::start_in(folder, &[]);
-    let reply = Caller::nobody(&service.address).await.recall.recall(recall_all()).await.unwrap().into_inner();
-    assert_eq!(values(&reply), ["zq7 brief"]);
-    let (_folder, _) = service.stop();
+    let (_folder, _) = recalls_it(folder).await.stop();
     let database = Database::open(&path).await;
     assert!(database.number("SELECT max(version) FROM _sqlx_migrations WHERE success").await > 1);
     assert_eq!(database.number("SELECT count(*) FROM sqlite_schema WHERE name = 'decisions_by_time'").await, 0);
