@@ -1,4 +1,4 @@
-//! Compiles the protos: messages, clients and servers, and the descriptor set that reflection serves.
+//! Compiles the protos: messages and clients, servers, and the descriptor set that reflection serves.
 
 use std::{env, error::Error, fs, path::PathBuf};
 
@@ -13,6 +13,15 @@ const PUBLIC: [&str; 5] = [
 ];
 const ALSO_PUBLIC: [&str; 1] = ["recallgate/v1/error.proto"];
 const STORED: [&str; 2] = ["recallgate/store/v1/decision.proto", "recallgate/store/v1/receipt.proto"];
+/// The replies that hold facts: they are written, and no values of generated types.
+const WRITTEN: [&str; 6] = [
+    "RecallResponse",
+    "ExplainRecallResponse",
+    "GetMemoryResponse",
+    "ListMemoriesResponse",
+    "GetCandidateResponse",
+    "ListCandidatesResponse",
+];
 
 #[expect(clippy::disallowed_methods, reason = "a build script is told its directory by the environment alone")]
 fn main() -> Result<(), Box<dyn Error>> {
@@ -21,7 +30,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let public = protox::compile(PUBLIC.iter().chain(&ALSO_PUBLIC), ["proto"])?;
     fs::write(out.join("recallgate.v1.bin"), public.encode_to_vec())?;
-    tonic_prost_build::configure().codec_path("crate::api::codec::Codec").compile_fds(public)?;
+    let generate = || tonic_prost_build::configure().codec_path("crate::api::codec::Codec");
+    generate().build_server(false).compile_fds(public.clone())?;
+    let servers = out.join("servers");
+    fs::create_dir_all(&servers)?;
+    let generate = generate().build_client(false).out_dir(servers).extern_path(".recallgate.v1", "crate::api::proto");
+    let written = |generate: tonic_prost_build::Builder, reply| {
+        let of = format!("crate::api::codec::Written<crate::api::proto::{reply}>");
+        generate.extern_path(format!(".recallgate.v1.{reply}"), of)
+    };
+    WRITTEN.into_iter().fold(generate, written).compile_fds(public)?;
     let stored = protox::compile(STORED, ["proto"])?;
     tonic_prost_build::configure().build_client(false).build_server(false).compile_fds(stored)?;
     Ok(())

@@ -9,6 +9,7 @@
 //!       policy         store               rules, pure           the seam, and the engines behind it
 //!       identity                           who calls
 //!         memory                           plain values: what a memory is, and the outcomes of judging it
+//!         wire                             protobuf messages, for whoever writes them field by field
 //! ```
 //!
 //! A layer knows those below it and none beside or above it; `tests/architecture` reads the sources and fails where one
@@ -48,3 +49,4 @@ pub mod policy;
 pub mod server;
 pub mod store;
 pub mod telemetry;
+mod wire;

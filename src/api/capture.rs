@@ -5,12 +5,13 @@ use std::sync::Arc;
 use tonic::{Request, Response, Status, async_trait};
 
 use super::call::call;
-use super::proto::capture_service_server::CaptureService;
+use super::codec::Written;
 use super::proto::{
     BatchCaptureRequest, BatchCaptureResponse, CaptureRequest, CaptureResponse, ConfirmCandidateRequest,
     ConfirmCandidateResponse, GetCandidateRequest, GetCandidateResponse, ListCandidatesRequest, ListCandidatesResponse,
     RejectCandidateRequest, RejectCandidateResponse,
 };
+use super::servers::capture_service_server::CaptureService;
 use super::{Api, convert, reply};
 use crate::identity::Verb;
 
@@ -71,7 +72,7 @@ impl CaptureService for Api {
     async fn get_candidate(
         &self,
         request: Request<GetCandidateRequest>,
-    ) -> Result<Response<GetCandidateResponse>, Status> {
+    ) -> Result<Response<Written<GetCandidateResponse>>, Status> {
         let gate = Arc::clone(&self.gate);
         call(request, |caller, request| async move {
             gate.permit(&caller, "GetCandidate", Verb::Confirm).await?;
@@ -84,7 +85,7 @@ impl CaptureService for Api {
     async fn list_candidates(
         &self,
         request: Request<ListCandidatesRequest>,
-    ) -> Result<Response<ListCandidatesResponse>, Status> {
+    ) -> Result<Response<Written<ListCandidatesResponse>>, Status> {
         let gate = Arc::clone(&self.gate);
         call(request, |caller, request| async move {
             gate.permit(&caller, "ListCandidates", Verb::Confirm).await?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tonic::{Request, Response, Status, async_trait};
 
 use super::call::call;
-use super::proto::correct_service_server::CorrectService;
 use super::proto::{CorrectRequest, CorrectResponse};
+use super::servers::correct_service_server::CorrectService;
 use super::{Api, convert, reply};
 use crate::identity::Verb;
 

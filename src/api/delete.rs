@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tonic::{Request, Response, Status, async_trait};
 
 use super::call::call;
-use super::proto::delete_service_server::DeleteService;
 use super::proto::{DeleteRequest, DeleteResponse, RestoreRequest, RestoreResponse};
+use super::servers::delete_service_server::DeleteService;
 use super::{Api, convert, reply};
 use crate::identity::Verb;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tonic::{Request, Response, Status, async_trait};
 
 use super::call::call;
-use super::proto::discovery_service_server::DiscoveryService;
 use super::proto::{GetCallerRequest, GetCallerResponse, GetPolicyRequest, GetPolicyResponse};
+use super::servers::discovery_service_server::DiscoveryService;
 use super::{Api, reply};
 
 #[async_trait]

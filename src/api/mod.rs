@@ -23,17 +23,17 @@ use std::sync::Arc;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::service::Routes;
 
-use self::proto::capture_service_server::CaptureServiceServer;
-use self::proto::correct_service_server::CorrectServiceServer;
-use self::proto::delete_service_server::DeleteServiceServer;
-use self::proto::discovery_service_server::DiscoveryServiceServer;
-use self::proto::recall_service_server::RecallServiceServer;
+use self::servers::capture_service_server::CaptureServiceServer;
+use self::servers::correct_service_server::CorrectServiceServer;
+use self::servers::delete_service_server::DeleteServiceServer;
+use self::servers::discovery_service_server::DiscoveryServiceServer;
+use self::servers::recall_service_server::RecallServiceServer;
 use crate::gate::Gate;
 
 /// When a call has to be answered: an extension of its request, where its caller or the service has set an end to it.
 pub use crate::gate::Deadline;
 
-/// Messages, clients and servers, as generated from `proto/recallgate/v1`.
+/// Messages and clients, as generated from `proto/recallgate/v1`.
 #[expect(
     clippy::allow_attributes,
     clippy::disallowed_methods,
@@ -42,6 +42,18 @@ pub use crate::gate::Deadline;
 )]
 pub mod proto {
     tonic::include_proto!("recallgate.v1");
+}
+
+/// Servers, generated from the same.
+#[expect(
+    clippy::allow_attributes,
+    clippy::disallowed_methods,
+    clippy::pedantic,
+    unreachable_pub,
+    reason = "generated code follows its generator"
+)]
+mod servers {
+    tonic::include_proto!("servers/recallgate.v1");
 }
 
 /// The encoded `google.protobuf.FileDescriptorSet` of the public protos, for reflection.

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use tonic::{Request, Response, Status, async_trait};
 
 use super::call::call;
-use super::proto::recall_service_server::RecallService;
+use super::codec::Written;
 use super::proto::{
     ExplainRecallRequest, ExplainRecallResponse, GetMemoryRequest, GetMemoryResponse, ListMemoriesRequest,
     ListMemoriesResponse, RecallRequest, RecallResponse,
 };
+use super::servers::recall_service_server::RecallService;
 use super::{Api, convert, reply};
 use crate::identity::Verb;
 
 #[async_trait]
 impl RecallService for Api {
-    async fn recall(&self, request: Request<RecallRequest>) -> Result<Response<RecallResponse>, Status> {
+    async fn recall(&self, request: Request<RecallRequest>) -> Result<Response<Written<RecallResponse>>, Status> {
         let gate = Arc::clone(&self.gate);
         call(request, |caller, request| async move {
             gate.permit(&caller, "Recall", Verb::Recall).await?;
@@ -28,7 +29,7 @@ impl RecallService for Api {
     async fn explain_recall(
         &self,
         request: Request<ExplainRecallRequest>,
-    ) -> Result<Response<ExplainRecallResponse>, Status> {
+    ) -> Result<Response<Written<ExplainRecallResponse>>, Status> {
         let gate = Arc::clone(&self.gate);
         call(request, |caller, request| async move {
             gate.permit(&caller, "ExplainRecall", Verb::Recall).await?;
@@ -38,7 +39,10 @@ impl RecallService for Api {
         .await
     }
 
-    async fn get_memory(&self, request: Request<GetMemoryRequest>) -> Result<Response<GetMemoryResponse>, Status> {
+    async fn get_memory(
+        &self,
+        request: Request<GetMemoryRequest>,
+    ) -> Result<Response<Written<GetMemoryResponse>>, Status> {
         let gate = Arc::clone(&self.gate);
         call(request, |caller, request| async move {
             gate.permit(&caller, "GetMemory", Verb::Recall).await?;
@@ -51,7 +55,7 @@ impl RecallService for Api {
     async fn list_memories(
         &self,
         request: Request<ListMemoriesRequest>,
-    ) -> Result<Response<ListMemoriesResponse>, Status> {
+    ) -> Result<Response<Written<ListMemoriesResponse>>, Status> {
         let gate = Arc::clone(&self.gate);
         call(request, |caller, request| async move {
             gate.permit(&caller, "ListMemories", Verb::Recall).await?;

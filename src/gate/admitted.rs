@@ -98,6 +98,14 @@ impl ShownCandidate {
     }
 }
 
+#[cfg(test)]
+impl ShownCandidate {
+    /// One that nothing disclosed, for tests of how it is encoded.
+    pub(crate) const fn made_up(candidate: Candidate, trust: Trust) -> Self {
+        Self { candidate, trust }
+    }
+}
+
 /// Held candidates after their showing was recorded.
 #[derive(Debug)]
 pub struct Disclosed {

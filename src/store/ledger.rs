@@ -2,12 +2,12 @@
 
 use super::Change;
 use super::digest::DigestKey;
-use super::message::Message;
 use super::packing::packed;
 use crate::memory::{
     Attributes, Confidence, DerivedStoreId, Disposition, Judgement, Level, PurposeName, Reason, ScopeRevision,
     SourceKindName, State, Subject, SubjectId, Time, Verdict,
 };
+use crate::wire::Message;
 
 /// About what a decision takes, and each of its verdicts: room that need not grow.
 const FIXED_BYTES: usize = 512;

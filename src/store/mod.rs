@@ -17,7 +17,6 @@ mod key_file;
 mod ledger;
 #[doc(hidden)]
 pub mod measuring;
-mod message;
 mod open;
 mod packing;
 mod postgres;

@@ -39,6 +39,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         crates: &["smol_str", "thiserror", "unicode_normalization", "unicode_properties", "uuid"],
         no_std: IMPURE,
     },
+    Layer { name: "wire", knows: &[], crates: &["prost"], no_std: IMPURE },
     Layer {
         name: "policy",
         knows: &["memory"],
@@ -76,7 +77,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "store",
-        knows: &["memory"],
+        knows: &["memory", "wire"],
         crates: &[
             "async_trait",
             "aws_lc_rs",
@@ -133,6 +134,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "policy::SourceRule",
             "policy::ValueRule",
             "policy::ValueType",
+            "wire",
         ],
         crates: &[
             "async_trait",

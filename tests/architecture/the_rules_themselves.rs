@@ -23,6 +23,8 @@ fn a_forbidden_line_is_caught_in_every_layer() {
         ("src/memory/x.rs", "use sqlx::Row;"),
         ("src/memory/x.rs", "use tonic::Status;"),
         ("src/memory/x.rs", "use prost::Message;"),
+        ("src/wire.rs", "use crate::memory::Memory;"),
+        ("src/wire.rs", "use std::io::Write;"),
         ("src/memory/x.rs", "use std::time::SystemTime;"),
         ("src/memory/x.rs", "use std::time::{Duration, Instant};"),
         ("src/memory/x.rs", "use std::fs;"),

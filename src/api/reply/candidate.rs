@@ -1,48 +1,56 @@
-//! Held candidates as they were disclosed.
+//! Held candidates as they were disclosed, written field by field.
 
-use super::{choice, incomplete, memory, place};
+use super::choice::{self, code};
+use super::{incomplete, memory, place};
+use crate::api::codec::Written;
 use crate::api::convert::page;
 use crate::api::proto;
 use crate::gate::{Disclosed, Error, ShownCandidate};
 use crate::memory::{Confidence, Text};
+use crate::wire::Message;
+
+/// About what a candidate takes, beside its text.
+const BYTES: usize = 384;
 
 /// `GetCandidate`.
 ///
 /// # Errors
 /// A defect of the gate: it showed nothing, and did not say that there is nothing.
-pub(in crate::api) fn get_candidate(disclosed: &Disclosed) -> Result<proto::GetCandidateResponse, Error> {
+pub(in crate::api) fn get_candidate(disclosed: &Disclosed) -> Result<Written<proto::GetCandidateResponse>, Error> {
     let [shown] = disclosed.candidates() else { return Err(incomplete("one candidate")) };
-    Ok(proto::GetCandidateResponse {
-        candidate: Some(candidate(shown)),
-        decision_id: disclosed.judgement().decision_id.to_string(),
-    })
+    Ok(Written::new(BYTES, |message| {
+        message.message(1, |message| candidate(message, shown));
+        place::id(message, 2, disclosed.judgement().decision_id.0);
+    }))
 }
 
 /// `ListCandidates`.
-pub(in crate::api) fn list_candidates(disclosed: &Disclosed) -> proto::ListCandidatesResponse {
-    proto::ListCandidatesResponse {
-        candidates: disclosed.candidates().iter().map(candidate).collect(),
-        next_page_token: page::encode(disclosed.next_page_token()),
-        decision_id: disclosed.judgement().decision_id.to_string(),
-    }
+pub(in crate::api) fn list_candidates(disclosed: &Disclosed) -> Written<proto::ListCandidatesResponse> {
+    Written::new(disclosed.candidates().len() * BYTES, |message| {
+        for shown in disclosed.candidates() {
+            message.message(1, |message| candidate(message, shown));
+        }
+        message.text(2, &page::encode(disclosed.next_page_token()));
+        place::id(message, 3, disclosed.judgement().decision_id.0);
+    })
 }
 
-fn candidate(shown: &ShownCandidate) -> proto::Candidate {
+/// A `Candidate`.
+pub(super) fn candidate(message: &mut Message, shown: &ShownCandidate) {
     let candidate = shown.candidate();
     let address = &candidate.address;
-    proto::Candidate {
-        candidate_id: candidate.id.to_string(),
-        scope: Some(place::scope(&address.level, address.owner.audience())),
-        key: address.key.as_str().to_owned(),
-        kind: candidate.kind.as_str().to_owned(),
-        value: candidate.value.as_ref().map_or("", Text::expose).to_owned(),
-        source: Some(memory::source(&candidate.source)),
-        trust: choice::trust(shown.trust()).into(),
-        evidence: choice::evidence(candidate.evidence).into(),
-        confidence: candidate.confidence.map_or(0.0, Confidence::as_f64),
-        reasons: choice::reasons(&candidate.reasons),
-        observe_time: Some(place::time(candidate.observe_time)),
-        create_time: Some(place::time(candidate.create_time)),
-        lapse_time: Some(place::time(candidate.lapse_time)),
-    }
+    place::id(message, 1, candidate.id.0);
+    place::scope(message, 2, &address.level, address.owner.audience());
+    message
+        .text(3, address.key.as_str())
+        .text(4, candidate.kind.as_str())
+        .text(5, candidate.value.as_ref().map_or("", Text::expose))
+        .message(6, |message| memory::source(message, &candidate.source))
+        .number(7, code(choice::trust(shown.trust())))
+        .number(8, code(choice::evidence(candidate.evidence)))
+        .double(9, candidate.confidence.map_or(0.0, Confidence::as_f64))
+        .numbers(10, candidate.reasons.iter().map(|reason| code(choice::reason(*reason))));
+    place::time(message, 11, Some(candidate.observe_time));
+    place::time(message, 12, Some(candidate.create_time));
+    place::time(message, 13, Some(candidate.lapse_time));
 }

@@ -1,8 +1,13 @@
 //! Enums on the way out: always explicit, never unspecified.
 
 use crate::api::proto;
-use crate::memory::{Audience, Evidence, Nominator, Outcome, Reason, Sensitivity, State, Trust};
+use crate::memory::{Audience, Consent, Evidence, Nominator, Outcome, Reason, Sensitivity, State, Trust};
 use crate::policy::{Class, LevelName, Risk, ValueType};
+
+/// The number that stands for it in a message.
+pub(super) fn code(choice: impl Into<i32>) -> i64 {
+    choice.into().into()
+}
 
 pub(super) fn audience(audience: Audience) -> proto::Audience {
     match audience {
@@ -43,6 +48,15 @@ pub(super) fn sensitivity(sensitivity: Sensitivity) -> proto::Sensitivity {
         Sensitivity::Internal => proto::Sensitivity::Internal,
         Sensitivity::Personal => proto::Sensitivity::Personal,
         Sensitivity::Restricted => proto::Sensitivity::Restricted,
+    }
+}
+
+pub(super) fn consent(consent: &Consent) -> proto::ConsentState {
+    match consent {
+        Consent::Unset => proto::ConsentState::Unset,
+        Consent::Granted(_) => proto::ConsentState::Granted,
+        Consent::Withdrawn => proto::ConsentState::Withdrawn,
+        Consent::NotApplicable => proto::ConsentState::NotApplicable,
     }
 }
 

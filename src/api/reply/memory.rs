@@ -1,58 +1,49 @@
 //! Memories as they were admitted.
 
-use super::{choice, place};
-use crate::api::proto;
+use super::choice::{self, code};
+use super::place;
 use crate::gate::Shown;
-use crate::memory::{Confidence, Consent, PurposeName, Source};
+use crate::memory::{Confidence, Consent, PurposeName, Source, SourceKindName, Text};
+use crate::wire::Message;
 
-pub(super) fn memory(shown: &Shown) -> proto::Memory {
+/// A `Memory`.
+pub(super) fn memory(message: &mut Message, shown: &Shown) {
     let memory = shown.memory();
     let address = &memory.address;
     let key = if shown.key_withheld() { "" } else { address.key.as_str() };
-    proto::Memory {
-        memory_id: memory.id.to_string(),
-        scope: Some(place::scope(&address.level, address.owner.audience())),
-        key: key.to_owned(),
-        kind: memory.kind.as_str().to_owned(),
-        value: memory.value.as_ref().map(|value| value.expose().to_owned()),
-        source: Some(source(&memory.source)),
-        trust: choice::trust(shown.trust()).into(),
-        evidence: choice::evidence(memory.evidence).into(),
-        confidence: memory.confidence.map_or(0.0, Confidence::as_f64),
-        inferred: shown.inferred(),
-        version: memory.version.0,
-        value_version: memory.value_version.0,
-        state: choice::state(memory.state).into(),
-        sensitivity: choice::sensitivity(memory.sensitivity).into(),
-        consent: Some(consent(&memory.consent)),
-        purposes: purposes(&memory.purposes),
-        observe_time: Some(place::time(memory.observe_time)),
-        valid_from_time: memory.valid_from_time.map(place::time),
-        expire_time: memory.expire_time.map(place::time),
-        update_time: Some(place::time(memory.update_time)),
-        confirm_time: memory.confirm_time.map(place::time),
+    place::id(message, 1, memory.id.0);
+    place::scope(message, 2, &address.level, address.owner.audience());
+    message
+        .text(3, key)
+        .text(4, memory.kind.as_str())
+        .optional_text(5, memory.value.as_ref().map(Text::expose))
+        .message(6, |message| source(message, &memory.source))
+        .number(7, code(choice::trust(shown.trust())))
+        .number(8, code(choice::evidence(memory.evidence)))
+        .double(9, memory.confidence.map_or(0.0, Confidence::as_f64))
+        .flag(10, shown.inferred())
+        .number(11, memory.version.0)
+        .number(12, memory.value_version.0)
+        .number(13, code(choice::state(memory.state)))
+        .number(14, code(choice::sensitivity(memory.sensitivity)))
+        .message(15, |message| consent(message, &memory.consent))
+        .texts(16, memory.purposes.iter().map(PurposeName::as_str));
+    place::time(message, 17, Some(memory.observe_time));
+    place::time(message, 18, memory.valid_from_time);
+    place::time(message, 19, memory.expire_time);
+    place::time(message, 20, Some(memory.update_time));
+    place::time(message, 21, memory.confirm_time);
+}
+
+/// A `Source`.
+pub(super) fn source(message: &mut Message, source: &Source) {
+    message.text(1, source.kind.as_ref().map_or("", SourceKindName::as_str)).text(2, source.reference.expose());
+    for parent in &source.parents {
+        place::id(message, 3, parent.0);
     }
+    message.texts(4, source.parent_references.iter().map(Text::expose));
 }
 
-pub(super) fn source(source: &Source) -> proto::Source {
-    proto::Source {
-        kind: source.kind.as_ref().map(|kind| kind.as_str().to_owned()).unwrap_or_default(),
-        reference: source.reference.expose().to_owned(),
-        parent_memory_ids: source.parents.iter().map(ToString::to_string).collect(),
-        parent_references: source.parent_references.iter().map(|each| each.expose().to_owned()).collect(),
-    }
-}
-
-fn consent(consent: &Consent) -> proto::Consent {
-    let state = match consent {
-        Consent::Unset => proto::ConsentState::Unset,
-        Consent::Granted(_) => proto::ConsentState::Granted,
-        Consent::Withdrawn => proto::ConsentState::Withdrawn,
-        Consent::NotApplicable => proto::ConsentState::NotApplicable,
-    };
-    proto::Consent { state: state.into(), purposes: purposes(consent.purposes()) }
-}
-
-fn purposes(purposes: &[PurposeName]) -> Vec<String> {
-    purposes.iter().map(ToString::to_string).collect()
+fn consent(message: &mut Message, consent: &Consent) {
+    message.number(1, code(choice::consent(consent))).texts(2, consent.purposes().iter().map(PurposeName::as_str));
 }

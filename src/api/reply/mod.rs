@@ -2,6 +2,8 @@
 //!
 //! Invariant I6: text is encoded out of [`Admitted`](crate::gate::Admitted) and [`Disclosed`](crate::gate::Disclosed)
 //! alone. Invariant I9: what is recalled says that it is data.
+//!
+//! Replies that hold facts or verdicts are written field by field; others are values of their generated types.
 
 mod candidate;
 mod choice;

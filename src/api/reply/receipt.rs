@@ -16,7 +16,7 @@ pub(in crate::api) fn capture(receipt: &Receipt) -> Result<proto::CaptureRespons
         value_version: version(receipt.value_version),
         decision_id: receipt.decision_id.to_string(),
         policy_version: receipt.policy_version.to_string(),
-        expire_time: receipt.expire_time.map(place::time),
+        expire_time: receipt.expire_time.map(place::timestamp),
         replayed: receipt.replayed,
     })
 }
@@ -42,7 +42,7 @@ fn result(receipt: &Receipt) -> Result<proto::BatchCaptureResult, Error> {
         version: version(receipt.version),
         value_version: version(receipt.value_version),
         decision_id: receipt.decision_id.to_string(),
-        expire_time: receipt.expire_time.map(place::time),
+        expire_time: receipt.expire_time.map(place::timestamp),
     })
 }
 
@@ -56,7 +56,7 @@ pub(in crate::api) fn confirm_candidate(receipt: &Receipt) -> Result<proto::Conf
         value_version: version(receipt.value_version),
         decision_id: receipt.decision_id.to_string(),
         policy_version: receipt.policy_version.to_string(),
-        expire_time: receipt.expire_time.map(place::time),
+        expire_time: receipt.expire_time.map(place::timestamp),
         replayed: receipt.replayed,
     })
 }
@@ -77,7 +77,7 @@ pub(in crate::api) fn correct(receipt: &Receipt) -> Result<proto::CorrectRespons
         value_version: version(receipt.value_version),
         decision_id: receipt.decision_id.to_string(),
         policy_version: receipt.policy_version.to_string(),
-        expire_time: receipt.expire_time.map(place::time),
+        expire_time: receipt.expire_time.map(place::timestamp),
         replayed: receipt.replayed,
     })
 }

@@ -1,26 +1,30 @@
 //! What goes out, and above all what does not.
 
+mod fields;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use prost::Message;
 use regex::Regex;
 use uuid::Uuid;
 
-use super::verdict::{self, TextKeys, verdict};
-use super::{discovery, memory, recall, receipt};
+use super::verdict::{self, TextKeys};
+use super::{candidate, discovery, memory, recall, receipt};
+use crate::api::codec::Written;
 use crate::api::proto;
-use crate::gate::{Error, Shown};
+use crate::gate::{Error, Shown, ShownCandidate};
 use crate::identity::{Caller, Grants};
 use crate::memory::{
-    Address, Attributes, Confidence, Consent, DecisionId, Disposition, Evidence, Judgement, Key, KindName, Level,
-    Memory, MemoryId, Nominator, Outcome, Owner, PolicyVersion, PrincipalId, ProjectId, PurposeName, Reason, Receipt,
-    Sensitivity, Source, SourceKindName, Span, State, Subject, SubjectId, TenantId, Text, Time, Trust, Verdict,
-    Version,
+    Address, Attributes, Candidate, CandidateId, Confidence, Consent, DecisionId, Disposition, Evidence, Judgement,
+    Key, KindName, Level, Memory, MemoryId, Nominator, Outcome, Owner, PolicyVersion, PrincipalId, ProjectId,
+    PurposeName, Reason, Receipt, Revision, ScopeRevision, Sensitivity, Source, SourceKindName, Span, State, Subject,
+    SubjectId, TaskId, TenantId, Text, Time, Trust, Verdict, Version,
 };
 use crate::policy::{
     Access, Activates, Class, Inference, Keys, Kind, LevelName, NarrowerRejected, Policy, Purpose, Risk, Screening,
     SourceRule, ValueRule, ValueType,
 };
+use crate::wire;
 
 fn memory_id(number: u128) -> MemoryId {
     MemoryId(Uuid::from_u128(number))
@@ -128,6 +132,15 @@ fn shown(number: u128) -> Shown {
     Shown::made_up(memory, true, Trust::Attributed, true)
 }
 
+/// What was written, as whoever gets it reads it.
+fn read<M: Message + Default>(write: impl FnOnce(&mut wire::Message)) -> M {
+    Written::new(0, write).read()
+}
+
+fn verdict(judged: &Verdict, text_keys: TextKeys) -> proto::Verdict {
+    read(|message| verdict::verdict(message, judged, text_keys))
+}
+
 #[test]
 fn a_key_that_is_text_is_told_of_what_was_admitted_alone() {
     let told = |reasons: Vec<Reason>, key_is_text, text_keys| {
@@ -145,7 +158,7 @@ fn i06_an_explanation_holds_no_text_at_all() {
         judged(1, vec![], Some(attributes(true))),
         judged(2, vec![Reason::Expired, Reason::LowConfidence], Some(attributes(true))),
     ];
-    let explained = recall::explain_recall(&judgement(verdicts));
+    let explained = recall::explain_recall(&judgement(verdicts)).read();
     assert_eq!((explained.accepted.len(), explained.rejected.len()), (1, 1));
     assert!(!String::from_utf8_lossy(&explained.encode_to_vec()).contains("zq7canary"));
     assert_eq!(explained.not_nominated_count, i64::MAX);
@@ -159,9 +172,9 @@ fn i07_the_counts_are_over_all_rejected_verdicts_though_the_first_are_listed() {
     verdicts.extend((1..=100).map(|number| judged(number, vec![Reason::Deleted, Reason::Expired], None)));
     verdicts.push(judged(200, vec![Reason::UnknownNomination], None));
     let judgement = judgement(verdicts);
-    assert_eq!(verdict::rejected(&judgement).len(), 64);
-    assert_eq!(verdict::rejected_count(&judgement), 101);
-    let counts: Vec<_> = verdict::reason_counts(&judgement).iter().map(|count| (count.reason(), count.count)).collect();
+    let explained = recall::explain_recall(&judgement).read();
+    assert_eq!((explained.rejected.len(), explained.rejected_count), (64, 101));
+    let counts: Vec<_> = explained.reason_counts.iter().map(|count| (count.reason(), count.count)).collect();
     let expected =
         [(proto::Reason::UnknownNomination, 1), (proto::Reason::Deleted, 100), (proto::Reason::Expired, 100)];
     assert_eq!(counts, expected);
@@ -181,40 +194,21 @@ fn a_verdict_on_what_is_unknown_tells_its_id_and_nothing_else() {
 
 #[test]
 fn i09_facts_are_called_untrusted_data_without_authority() {
-    let envelope = recall::envelope(&judgement(Vec::new()), &[shown(1)]);
+    let envelope: proto::Envelope = read(|message| recall::envelope(message, &judgement(Vec::new()), &[shown(1)]));
     assert_eq!((envelope.content_type.as_str(), envelope.action_authority), ("untrusted_memory_data", false));
     assert_eq!((envelope.purpose.as_str(), envelope.facts.len()), ("draft", 1));
 }
 
 #[test]
-fn a_memory_goes_out_with_what_it_may_show_and_without_the_rest() {
-    let out = memory::memory(&shown(1));
-    assert!(!format!("{out:?}").contains("zq7canary"), "the key is withheld and the change reason is not for callers");
-    assert_eq!(out.value.as_deref(), Some("Rust"));
-    assert_eq!((out.version, out.value_version), (3, 2));
-    assert_eq!((out.state(), out.trust()), (proto::MemoryState::Quarantined, proto::Trust::Attributed));
-    assert_eq!((out.evidence(), out.sensitivity()), (proto::Evidence::UserConfirmed, proto::Sensitivity::Personal));
-    assert!(out.inferred && (out.confidence - 0.29).abs() < 1e-12);
-    let source = out.source.unwrap();
-    assert_eq!((source.kind.as_str(), source.reference.as_str()), ("user_message", "message 7"));
-    assert_eq!(
-        (source.parent_memory_ids, source.parent_references),
-        (vec![memory_id(8).to_string()], vec!["ticket 9".to_owned()])
-    );
-    let scope = out.scope.unwrap();
-    assert_eq!((scope.level(), scope.audience()), (proto::Level::General, proto::Audience::Personal));
-    let nanos = [out.observe_time, out.valid_from_time, out.expire_time, out.update_time, out.confirm_time];
-    assert_eq!(nanos.map(|time| time.unwrap().nanos), [1000, 2000, 3000, 5000, 6000]);
-}
-
-#[test]
 fn each_memory_stands_beside_its_own_verdict_and_a_candidate_beside_none() {
     let candidate = Verdict {
-        subject: Subject::Candidate(crate::memory::CandidateId(Uuid::from_u128(2))),
+        subject: Subject::Candidate(CandidateId(Uuid::from_u128(2))),
         ..judged(0, vec![Reason::Unconfirmed], None)
     };
     let verdicts = [judged(1, vec![], None), candidate, judged(3, vec![], None), judged(4, vec![], None)];
-    let entries = recall::entries(&verdicts, &[shown(1), shown(3)]);
+    let listed: proto::ListMemoriesResponse =
+        read(|message| recall::entries(message, 2, &verdicts, &[shown(1), shown(3)]));
+    let entries = listed.entries;
     let ids = entries.iter().map(|entry| entry.memory.as_ref().map(|memory| memory.memory_id.clone()));
     let expected = [Some(memory_id(1).to_string()), None, Some(memory_id(3).to_string()), None];
     assert!(ids.eq(expected));

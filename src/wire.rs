@@ -1,8 +1,8 @@
 //! A protobuf message, written field by field out of what is there.
 //!
-//! Decision: decisions are written this way and not as values of the generated types. Each recall writes one of hundreds
-//! of fields, and those types own every string. The cost is that a field's number stands here and in the proto; a test
-//! reads all of them back as the generated type.
+//! Decision: decisions, and replies that hold facts, are written this way and not as values of the generated types. Each
+//! recall writes hundreds of fields of each, and those types own every string. The cost is that a field's number stands
+//! in the code and in the proto; tests read all of them back as the generated types.
 
 /// How a field is laid out.
 const VARINT: u64 = 0;
@@ -11,23 +11,28 @@ const LENGTH: u64 = 2;
 
 /// The bytes so far. As in proto3, a field that is not optional and has its default value is left out.
 #[derive(Debug, Default)]
-pub(super) struct Message(Vec<u8>);
+pub(crate) struct Message(Vec<u8>);
 
 impl Message {
     /// An empty one, with room for so many bytes.
-    pub(super) fn with_room(bytes: usize) -> Self {
+    pub(crate) fn with_room(bytes: usize) -> Self {
         Self(Vec::with_capacity(bytes))
     }
 
-    pub(super) fn into_bytes(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }
 
-    pub(super) fn text(&mut self, field: u64, text: &str) -> &mut Self {
+    pub(crate) fn text(&mut self, field: u64, text: &str) -> &mut Self {
         self.bytes(field, text.as_bytes())
     }
 
-    pub(super) fn bytes(&mut self, field: u64, bytes: &[u8]) -> &mut Self {
+    /// One that may be absent; an empty one is not.
+    pub(crate) fn optional_text(&mut self, field: u64, text: Option<&str>) -> &mut Self {
+        self.texts(field, text)
+    }
+
+    pub(crate) fn bytes(&mut self, field: u64, bytes: &[u8]) -> &mut Self {
         if !bytes.is_empty() {
             self.element(field, bytes);
         }
@@ -35,22 +40,22 @@ impl Message {
     }
 
     /// Each of a repeated field, empty ones too.
-    pub(super) fn texts<'a>(&mut self, field: u64, texts: impl IntoIterator<Item = &'a str>) -> &mut Self {
+    pub(crate) fn texts<'a>(&mut self, field: u64, texts: impl IntoIterator<Item = &'a str>) -> &mut Self {
         for text in texts {
             self.element(field, text.as_bytes());
         }
         self
     }
 
-    pub(super) fn number(&mut self, field: u64, number: i64) -> &mut Self {
+    pub(crate) fn number(&mut self, field: u64, number: i64) -> &mut Self {
         self.optional(field, (number != 0).then_some(number))
     }
 
-    pub(super) fn flag(&mut self, field: u64, flag: bool) -> &mut Self {
+    pub(crate) fn flag(&mut self, field: u64, flag: bool) -> &mut Self {
         self.number(field, i64::from(flag))
     }
 
-    pub(super) fn optional(&mut self, field: u64, number: Option<i64>) -> &mut Self {
+    pub(crate) fn optional(&mut self, field: u64, number: Option<i64>) -> &mut Self {
         if let Some(number) = number {
             self.key(field, VARINT);
             self.varint(number.cast_unsigned());
@@ -58,7 +63,21 @@ impl Message {
         self
     }
 
-    pub(super) fn optional_double(&mut self, field: u64, number: Option<f64>) -> &mut Self {
+    /// Each of a repeated field of numbers or enums.
+    pub(crate) fn numbers(&mut self, field: u64, numbers: impl IntoIterator<Item = i64>) -> &mut Self {
+        let mut numbers = numbers.into_iter().peekable();
+        if numbers.peek().is_none() {
+            return self;
+        }
+        self.message(field, |packed| numbers.for_each(|number| packed.varint(number.cast_unsigned())))
+    }
+
+    pub(crate) fn double(&mut self, field: u64, number: f64) -> &mut Self {
+        // As the library has it: minus nothing is nothing.
+        self.optional_double(field, (number != 0.0).then_some(number))
+    }
+
+    pub(crate) fn optional_double(&mut self, field: u64, number: Option<f64>) -> &mut Self {
         if let Some(number) = number {
             self.key(field, FIXED_64);
             self.0.extend_from_slice(&number.to_le_bytes());
@@ -67,7 +86,7 @@ impl Message {
     }
 
     /// A message within this one.
-    pub(super) fn message(&mut self, field: u64, write: impl FnOnce(&mut Self)) -> &mut Self {
+    pub(crate) fn message(&mut self, field: u64, write: impl FnOnce(&mut Self)) -> &mut Self {
         self.key(field, LENGTH);
         let start = self.0.len();
         write(self);
@@ -143,9 +162,14 @@ mod tests {
     fn what_has_its_default_is_left_out_unless_it_is_optional_or_repeated() {
         let mut message = Message::default();
         message.text(1, "").bytes(2, &[]).number(3, 0).flag(4, false).optional(5, None).optional_double(6, None);
+        message.double(9, 0.0).numbers(10, []).optional_text(11, None);
         assert!(message.into_bytes().is_empty());
         let mut message = Message::default();
-        message.optional(5, Some(0)).texts(7, [""]).message(8, |_| ());
-        assert_eq!(message.into_bytes(), [5 << 3, 0, 7 << 3 | 2, 0, 8 << 3 | 2, 0]);
+        message.optional(5, Some(0)).texts(7, [""]).message(8, |_| ()).numbers(9, [0, 300]).optional_text(10, Some(""));
+        let numbers = [9 << 3 | 2, 3, 0, 0xac, 0x02];
+        assert_eq!(
+            message.into_bytes(),
+            [&[5 << 3, 0, 7 << 3 | 2, 0, 8 << 3 | 2, 0], &numbers[..], &[10 << 3 | 2, 0]].concat()
+        );
     }
 }
