@@ -36,7 +36,7 @@ impl Gate {
         call.require_audience_writable(candidate.address.owner.audience()).await?;
         let now = self.clock.now();
         let sees = command.expected_version.is_some_and(|version| version > Version(0));
-        let own_key = candidate.address.key.as_str() == candidate.id.to_string();
+        let own_key = candidate.has_own_key();
         let offer = Offer {
             own_key,
             address: candidate.address,

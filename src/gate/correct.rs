@@ -27,7 +27,7 @@ impl Gate {
         call.require_audience_writable(memory.address.owner.audience()).await?;
         let now = self.clock.now();
         let offer = Offer {
-            own_key: memory.address.key.as_str() == memory.id.to_string(),
+            own_key: memory.has_own_key(),
             address: memory.address,
             kind: memory.kind,
             value: command.value,

@@ -144,8 +144,7 @@ fn sources_gone(place: &Place) -> bool {
 }
 
 fn blocked(memory: &Memory) -> Key {
-    let own_key = memory.address.key.as_str() == memory.id.to_string();
-    blocked_as(&memory.address.key, &memory.kind, own_key)
+    blocked_as(&memory.address.key, &memory.kind, memory.has_own_key())
 }
 
 fn blocking(turn: Turn, memory: &Memory, now: Time) -> Write {

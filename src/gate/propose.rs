@@ -146,7 +146,7 @@ impl Call<'_> {
                 owner: offer.address.owner.clone(),
                 level: offer.address.level.clone(),
                 key: offer.address.key.clone(),
-                key_is_text: self.policy.key_is_text(&offer.kind),
+                key_is_text: self.policy.key_is_text(&offer.kind) && !offer.own_key,
                 kind: offer.kind.clone(),
                 version: Version(0),
                 value_version: Version(0),

@@ -175,6 +175,7 @@ impl Call<'_> {
             memory.source.reference = Text::default();
             memory.source.parent_references = Vec::new();
         }
-        Shown { key_withheld: !admitted && self.policy.key_is_text(&memory.kind), memory, trust, inferred }
+        let key_withheld = !admitted && self.policy.key_of_memory_is_text(&memory);
+        Shown { key_withheld, memory, trust, inferred }
     }
 }

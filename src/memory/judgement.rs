@@ -56,7 +56,7 @@ pub struct Attributes {
     pub level: Level,
     /// Called what.
     pub key: Key,
-    /// The key is text, because policy gives a pattern: it is recorded as a digest.
+    /// The key is text, because policy gives a pattern and it is no id of its own: it is recorded as a digest.
     pub key_is_text: bool,
     /// What sort of fact.
     pub kind: KindName,

@@ -1,5 +1,7 @@
 //! A memory and a candidate, as stored.
 
+use uuid::Uuid;
+
 use super::{
     Address, CandidateId, Confidence, Consent, Evidence, KindName, MemoryId, PrincipalId, PurposeName, Reason,
     Sensitivity, Source, Text, Time, Tokens, Trust, Version,
@@ -87,6 +89,12 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Its key is its own id: nobody chose it, and it is no text.
+    #[must_use]
+    pub fn has_own_key(&self) -> bool {
+        is_id(self.address.key.as_str(), self.id.0)
+    }
+
     /// Its end has come. Validity is half-open: at `expire_time` it no longer holds.
     #[must_use]
     pub fn expired_at(&self, now: Time) -> bool {
@@ -98,6 +106,11 @@ impl Memory {
     pub fn not_yet_valid_at(&self, now: Time) -> bool {
         self.valid_from_time.is_some_and(|valid_from_time| now < valid_from_time)
     }
+}
+
+/// Whether a text is this id as the service writes it.
+fn is_id(text: &str, id: Uuid) -> bool {
+    text == id.hyphenated().encode_lower(&mut Uuid::encode_buffer())
 }
 
 /// A captured fact that waits.
@@ -141,4 +154,12 @@ pub struct Candidate {
     pub author: PrincipalId,
     /// Why, in the author's words; may be empty.
     pub change_reason: Text,
+}
+
+impl Candidate {
+    /// Its key is its own id, which becomes the memory's.
+    #[must_use]
+    pub fn has_own_key(&self) -> bool {
+        is_id(self.address.key.as_str(), self.id.0)
+    }
 }

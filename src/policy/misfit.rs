@@ -71,7 +71,7 @@ impl Policy {
 
     fn of_kind(&self, kind: &Kind, memory: &Memory, misfits: &mut Vec<Misfit>) {
         let (key, audience) = (&memory.address.key, memory.address.owner.audience());
-        let own_key = kind.many && key.as_str() == memory.id.to_string();
+        let own_key = kind.many && memory.has_own_key();
         let known = |purpose| self.purposes.contains_key(purpose);
         let faults = [
             (!own_key && !kind.keys.allow(key), Misfit::KeyNotAllowed),

@@ -15,7 +15,7 @@ pub fn candidate_verdict(policy: &Policy, candidate: &Candidate, nominator: Nomi
             owner: candidate.address.owner.clone(),
             level: candidate.address.level.clone(),
             key: candidate.address.key.clone(),
-            key_is_text: policy.key_is_text(&candidate.kind),
+            key_is_text: policy.key_is_text(&candidate.kind) && !candidate.has_own_key(),
             kind: candidate.kind.clone(),
             version: Version(0),
             value_version: Version(0),
@@ -55,6 +55,12 @@ impl Policy {
     pub fn key_is_text(&self, kind: &KindName) -> bool {
         self.kinds.get(kind).is_none_or(|kind| matches!(kind.keys, Keys::Pattern(_)))
     }
+
+    /// Whether a memory's key is text: not where it is the memory's id, which is told and recorded beside it.
+    #[must_use]
+    pub fn key_of_memory_is_text(&self, memory: &Memory) -> bool {
+        self.key_is_text(&memory.kind) && !memory.has_own_key()
+    }
 }
 
 /// What was looked at, for the record.
@@ -64,7 +70,7 @@ pub fn attributes(policy: &Policy, memory: &Memory) -> Attributes {
         owner: memory.address.owner.clone(),
         level: memory.address.level.clone(),
         key: memory.address.key.clone(),
-        key_is_text: policy.key_is_text(&memory.kind),
+        key_is_text: policy.key_of_memory_is_text(memory),
         kind: memory.kind.clone(),
         version: memory.version,
         value_version: memory.value_version,

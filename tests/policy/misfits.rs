@@ -12,6 +12,18 @@ use recall_gate::policy::{Activates, Inference, Keys, Kind, LevelName, Misfit, P
 
 use crate::fixture::{NOW, at, from, memory, mine, policy, purpose_name};
 
+#[test]
+fn a_key_is_text_where_policy_gives_a_pattern_unless_it_is_the_id_of_the_memory() {
+    let pattern = kind(|kind| kind.keys = Keys::Pattern(regex::Regex::new("^.*$").unwrap()));
+    let mut memory = stored();
+    assert!(pattern.key_of_memory_is_text(&memory));
+    assert!(!policy().key_of_memory_is_text(&memory), "it is listed");
+    memory.address.key = Key::new(memory.id.to_string()).unwrap();
+    assert!(!pattern.key_of_memory_is_text(&memory));
+    memory.id.0 = uuid::Uuid::from_u128(99);
+    assert!(pattern.key_of_memory_is_text(&memory), "it is another's id");
+}
+
 /// Changes the kind of a memory, as another document would.
 fn kind(change: impl FnOnce(&mut Kind)) -> Policy {
     let mut policy = policy();
