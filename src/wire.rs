@@ -89,15 +89,21 @@ impl Message {
     pub(crate) fn message(&mut self, field: u64, write: impl FnOnce(&mut Self)) -> &mut Self {
         self.key(field, LENGTH);
         let start = self.0.len();
+        // How long it is stands before it, mostly in one byte.
+        self.0.push(0);
         write(self);
-        // How long it is says so before it: behind it first, then turned to its front.
-        let end = self.0.len();
-        self.varint(length(end - start));
-        let told = self.0.len() - end;
-        if let Some(written) = self.0.get_mut(start..) {
-            written.rotate_right(told);
+        let written = length(self.0.len() - start - 1);
+        match (u8::try_from(written), self.0.get_mut(start)) {
+            (Ok(short @ ..0x80), Some(told)) => *told = short,
+            _ => self.tell(start, written),
         }
         self
+    }
+
+    /// Puts a longer length where one byte was left for it.
+    fn tell(&mut self, start: usize, written: u64) {
+        let (bytes, count) = encoded(written);
+        self.0.splice(start..=start, bytes.into_iter().take(count));
     }
 
     fn element(&mut self, field: u64, bytes: &[u8]) {
@@ -110,17 +116,31 @@ impl Message {
         self.varint(field << 3 | layout);
     }
 
-    fn varint(&mut self, mut number: u64) {
-        loop {
-            let [low, ..] = number.to_le_bytes();
-            number >>= 7;
-            if number == 0 {
-                self.0.push(low & 0x7f);
-                return;
+    fn varint(&mut self, number: u64) {
+        match u8::try_from(number) {
+            Ok(short @ ..0x80) => self.0.push(short),
+            _ => {
+                let (bytes, count) = encoded(number);
+                self.0.extend(bytes.into_iter().take(count));
             }
-            self.0.push(low | 0x80);
         }
     }
+}
+
+/// The bytes of a varint, and how many they are.
+fn encoded(mut number: u64) -> ([u8; 10], usize) {
+    let (mut bytes, mut count) = ([0; 10], 0);
+    for byte in &mut bytes {
+        let [low, ..] = number.to_le_bytes();
+        number >>= 7;
+        count += 1;
+        if number == 0 {
+            *byte = low & 0x7f;
+            break;
+        }
+        *byte = low | 0x80;
+    }
+    (bytes, count)
 }
 
 fn length(bytes: usize) -> u64 {

@@ -24,6 +24,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 pub use document::{DEFAULT_DOCUMENT, PolicyFault, PolicyFaults};
@@ -43,6 +44,9 @@ pub use write::{Lies, Move, Succession, WriteDecision, moves, write};
 
 use crate::memory::{Confidence, Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};
 
+/// What a policy names, in the order of names. Each judgement looks into it several times.
+pub type Named<K, V> = IndexMap<K, V, RandomState>;
+
 /// One validated policy document. Made by [`Policy::parse`] alone.
 #[derive(Debug, Clone)]
 pub struct Policy {
@@ -51,11 +55,11 @@ pub struct Policy {
     /// The document, as it was read.
     pub document: String,
     /// The kinds by name.
-    pub kinds: IndexMap<KindName, Kind>,
+    pub kinds: Named<KindName, Kind>,
     /// The purposes by name.
-    pub purposes: IndexMap<PurposeName, Purpose>,
+    pub purposes: Named<PurposeName, Purpose>,
     /// The source kinds by name.
-    pub sources: IndexMap<SourceKindName, SourceRule>,
+    pub sources: Named<SourceKindName, SourceRule>,
     /// What kind of source a confirming act is, by the evidence it gives.
     pub confirming_sources: BTreeMap<Evidence, SourceKindName>,
     /// The most confidence that a source whose kind is not stated can give. Its trust is always the lowest.

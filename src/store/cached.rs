@@ -10,12 +10,13 @@
 //! Invariant I12: a kept context is only ever an offer; its revisions decide.
 
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use foldhash::fast::{FixedState, RandomState};
 use moka::sync::Cache;
 
 use super::{
@@ -53,8 +54,8 @@ struct Which {
 /// A context as it was read.
 struct Whole {
     memories: Vec<Arc<Memory>>,
-    by_id: HashMap<MemoryId, usize>,
-    by_key: HashMap<Key, usize>,
+    by_id: HashMap<MemoryId, usize, RandomState>,
+    by_key: HashMap<Key, usize, RandomState>,
     /// Which memories share a key; and of each memory, whose group it is in.
     groups: Vec<Vec<usize>>,
     group_of: Vec<usize>,
@@ -67,7 +68,7 @@ struct Whole {
 /// A store that keeps contexts in memory.
 pub struct Cached {
     inner: Arc<dyn Store>,
-    kept: Cache<Which, Arc<Whole>>,
+    kept: Cache<Which, Arc<Whole>, RandomState>,
     asked: Cache<Which, ()>,
     large: Cache<Which, ()>,
     /// How often this process has changed something of an owner, or has seen that another did.
@@ -85,7 +86,7 @@ impl Cached {
             .max_capacity(most_bytes)
             .weigher(|_: &Which, whole: &Arc<Whole>| whole.weight)
             .time_to_live(age)
-            .build();
+            .build_with_hasher(RandomState::default());
         Self {
             inner,
             kept,
@@ -159,9 +160,8 @@ impl Cached {
 
 /// Which counter is an owner's.
 fn counter(tenant: &TenantId, owner: &str) -> usize {
-    let mut hasher = DefaultHasher::new();
-    (tenant, owner).hash(&mut hasher);
-    usize::try_from(hasher.finish() % (COUNTERS as u64)).unwrap_or_default()
+    let hash = FixedState::default().hash_one((tenant, owner));
+    usize::try_from(hash % (COUNTERS as u64)).unwrap_or_default()
 }
 
 /// Those of the owners whose memories the subject sees.
@@ -192,7 +192,7 @@ impl Whole {
         if !fits || view.candidates.len() >= SHOWN_CANDIDATES {
             return None;
         }
-        let mut by_key: HashMap<Key, usize> = HashMap::new();
+        let mut by_key: HashMap<Key, usize, RandomState> = HashMap::default();
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut group_of = Vec::with_capacity(memories.len());
         for (at, memory) in memories.iter().enumerate() {

@@ -45,6 +45,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         knows: &["memory"],
         crates: &[
             "aws_lc_rs::digest",
+            "foldhash",
             "indexmap",
             "regex",
             "regex_automata",
@@ -81,6 +82,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         crates: &[
             "async_trait",
             "aws_lc_rs",
+            "foldhash",
             "lz4_flex",
             "moka",
             "prost",

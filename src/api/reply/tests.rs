@@ -282,9 +282,9 @@ fn policy() -> Policy {
     Policy {
         version: PolicyVersion([2; 32]),
         document: String::new(),
-        kinds: [(kind.name.clone(), kind)].into(),
-        purposes: ["act", "draft"].map(purpose).map(|purpose| (purpose.name.clone(), purpose)).into(),
-        sources: ["tool", "user_message"].map(source).map(|source| (source.name.clone(), source)).into(),
+        kinds: [(kind.name.clone(), kind)].into_iter().collect(),
+        purposes: ["act", "draft"].map(purpose).map(|purpose| (purpose.name.clone(), purpose)).into_iter().collect(),
+        sources: ["tool", "user_message"].map(source).map(|source| (source.name.clone(), source)).into_iter().collect(),
         confirming_sources: BTreeMap::new(),
         unstated_source_max_confidence: Confidence::ZERO,
         screening: Screening::default(),
