@@ -117,12 +117,11 @@ impl Message {
     }
 
     fn varint(&mut self, number: u64) {
-        match u8::try_from(number) {
-            Ok(short @ ..0x80) => self.0.push(short),
-            _ => {
-                let (bytes, count) = encoded(number);
-                self.0.extend(bytes.into_iter().take(count));
-            }
+        if let Ok(short @ ..0x80) = u8::try_from(number) {
+            self.0.push(short);
+        } else {
+            let (bytes, count) = encoded(number);
+            self.0.extend(bytes.into_iter().take(count));
         }
     }
 }
@@ -166,15 +165,29 @@ mod tests {
     }
 
     #[test]
-    fn a_long_message_within_another_has_its_length_before_it() {
+    fn a_message_within_another_has_its_length_before_it_however_long_it_is() {
+        for bytes in [0, 1, 127, 128, 300, 16_383, 16_384, 70_000] {
+            let mut message = Message::default();
+            message.message(1, |inner| inner.0.extend(std::iter::repeat_n(7, bytes)));
+            let mut expected = vec![1 << 3 | 2];
+            prost::encode_length_delimiter(bytes, &mut expected).unwrap();
+            expected.resize(expected.len() + bytes, 7);
+            assert_eq!(message.into_bytes(), expected, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn a_long_message_may_hold_another() {
         let text = "x".repeat(300);
         let mut message = Message::default();
-        message.message(1, |inner| {
-            inner.text(2, &text);
+        message.message(1, |outer| {
+            outer.message(3, |inner| {
+                inner.text(2, &text);
+            });
         });
         let bytes = message.into_bytes();
-        let (head, rest) = bytes.split_at(6);
-        assert_eq!(head, [1 << 3 | 2, 0xaf, 0x02, 2 << 3 | 2, 0xac, 0x02]);
+        let (head, rest) = bytes.split_at(9);
+        assert_eq!(head, [1 << 3 | 2, 0xb2, 0x02, 3 << 3 | 2, 0xaf, 0x02, 2 << 3 | 2, 0xac, 0x02]);
         assert_eq!(rest, text.as_bytes());
     }
 

@@ -34,24 +34,13 @@ use crate::gate::Gate;
 pub use crate::gate::Deadline;
 
 /// Messages and clients, as generated from `proto/recallgate/v1`.
-#[expect(
-    clippy::allow_attributes,
-    clippy::disallowed_methods,
-    clippy::pedantic,
-    reason = "generated code follows its generator"
-)]
+#[expect(clippy::disallowed_methods, clippy::pedantic, reason = "generated code follows its generator")]
 pub mod proto {
     tonic::include_proto!("recallgate.v1");
 }
 
 /// Servers, generated from the same.
-#[expect(
-    clippy::allow_attributes,
-    clippy::disallowed_methods,
-    clippy::pedantic,
-    unreachable_pub,
-    reason = "generated code follows its generator"
-)]
+#[expect(clippy::allow_attributes, clippy::pedantic, unreachable_pub, reason = "generated code follows its generator")]
 mod servers {
     tonic::include_proto!("servers/recallgate.v1");
 }

@@ -176,6 +176,6 @@ impl Call<'_> {
             memory.source.parent_references = Vec::new();
         }
         let key_withheld = !admitted && self.policy.key_of_memory_is_text(&memory);
-        Shown { key_withheld, memory, trust, inferred }
+        Shown { memory, key_withheld, trust, inferred }
     }
 }

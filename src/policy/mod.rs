@@ -22,9 +22,9 @@ mod value;
 mod verdict;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use foldhash::fast::RandomState;
+use foldhash::fast::FixedState;
 use indexmap::IndexMap;
 
 pub use document::{DEFAULT_DOCUMENT, PolicyFault, PolicyFaults};
@@ -42,10 +42,13 @@ pub use value::{MAX_JSON_DEPTH, value_fits};
 pub use verdict::{admitted, attributes, candidate_verdict};
 pub use write::{Lies, Move, Succession, WriteDecision, moves, write};
 
-use crate::memory::{Confidence, Evidence, KindName, PolicyVersion, PurposeName, SourceKindName, Span};
+use crate::memory::{Confidence, Evidence, KindName, MemoryId, PolicyVersion, PurposeName, SourceKindName, Span};
 
 /// What a policy names, in the order of names. Each judgement looks into it several times.
-pub type Named<K, V> = IndexMap<K, V, RandomState>;
+pub type Named<K, V> = IndexMap<K, V, FixedState>;
+
+/// What is known of each of many memories, whose ids the service made.
+type ById<V> = HashMap<MemoryId, V, FixedState>;
 
 /// One validated policy document. Made by [`Policy::parse`] alone.
 #[derive(Debug, Clone)]

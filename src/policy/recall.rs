@@ -1,8 +1,10 @@
 //! One recall, whole: nominate, judge, select. The same pure function serves, explains and replays (I18).
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
+
+use foldhash::fast::FixedState;
 
 use super::judge::{judge, turning_point};
 use super::select::{Judged, found_by_search, fused, rank, reciprocal, select};
@@ -51,7 +53,7 @@ pub struct Recalled {
 #[must_use]
 pub fn recall(terms: &Terms<'_>, input: &RecallInput<'_>) -> Recalled {
     let (judged, searched_until, leaked_count) = nominate(terms, input);
-    let known: BTreeSet<MemoryId> = judged.iter().map(|judged| judged.nominated.memory.id).collect();
+    let known: HashSet<MemoryId, FixedState> = judged.iter().map(|judged| judged.nominated.memory.id).collect();
     let (judged, not_nominated_count) = cap(judged);
     let stale_time =
         judged.iter().filter_map(|judged| turning_point(terms, judged.nominated.memory)).chain(searched_until).min();
@@ -96,14 +98,15 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
         .map(Arc::as_ref)
         .partition(|memory| terms.viewpoint.reaches(&memory.address.tenant, &memory.address.owner));
     let visible: Vec<&Memory> = reached.into_iter().filter(|memory| terms.viewpoint.sees_memory(memory)).collect();
-    let Hits { scores, stale_time } = input.search.map(|search| hits(terms, search, &visible)).unwrap_or_default();
+    let Hits { scores, mut said, stale_time } =
+        input.search.map(|search| hits(terms, search, &visible)).unwrap_or_default();
     let relevance = fused(input.nominations, &scores);
     let keys: LazyCell<BTreeSet<&Key>, _> = LazyCell::new(|| {
         let is_found = |memory: &&&Memory| !of(&nominations, memory).is_empty() || scores.contains_key(&memory.id);
         visible.iter().filter(is_found).map(|memory| &memory.address.key).chain(input.keys).collect()
     });
     let mut judged = Vec::with_capacity(visible.len());
-    for &memory in &visible {
+    for (at, &memory) in visible.iter().enumerate() {
         let place = &memory.address;
         let nomination = best(of(&nominations, memory), memory);
         let in_context = terms.context.is_none_or(|context| context.sees(&place.level));
@@ -120,7 +123,12 @@ fn nominate<'a>(terms: &Terms<'_>, input: &RecallInput<'a>) -> (Vec<Judged<'a>>,
         let nominated = Nominated { memory, nominator, nomination };
         let key_relevance = if by_key { reciprocal(1) } else { 0.0 };
         let relevance = key_relevance + relevance.get(&memory.id).copied().unwrap_or(0.0);
-        judged.push(Judged { reasons: judge(terms, &nominated), nominated, relevance });
+        let reasons = match said.get_mut(at) {
+            // Whether it might be searched was asked of the same gates.
+            Some(said) if nominator == Nominator::Text => std::mem::take(said),
+            _ => judge(terms, &nominated),
+        };
+        judged.push(Judged { nominated, reasons, relevance });
     }
     (judged, stale_time, u64::try_from(leaked.len()).unwrap_or(u64::MAX))
 }
@@ -150,8 +158,14 @@ fn cap(judged: Vec<Judged<'_>>) -> (Vec<Judged<'_>>, u64) {
     let (elsewhere, judged): (Vec<_>, Vec<_>) =
         judged.into_iter().partition(|judged| judged.nominated.nominator == Nominator::SameKey);
     let (mut all, mut kept): (Vec<_>, Vec<_>) = judged.into_iter().partition(found_by_search);
-    all.sort_by(|a, b| a.reasons.is_empty().cmp(&b.reasons.is_empty()).reverse().then_with(|| rank(a, b)));
-    let rest = all.split_off(all.len().min(MAX_ALL));
+    let order = |a: &Judged<'_>, b: &Judged<'_>| {
+        a.reasons.is_empty().cmp(&b.reasons.is_empty()).reverse().then_with(|| rank(a, b))
+    };
+    let mut rest = Vec::new();
+    if all.len() > MAX_ALL {
+        all.select_nth_unstable_by(MAX_ALL, order);
+        rest = all.split_off(MAX_ALL);
+    }
     kept.extend(all);
     let keys: BTreeSet<Key> = kept.iter().map(|judged| judged.nominated.memory.address.key.clone()).collect();
     let stays = |judged: &Judged<'_>| keys.contains(&judged.nominated.memory.address.key);

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
 use super::judge::inferred;
-use super::{NarrowerRejected, Nominated, Risk, Terms};
+use super::{ById, NarrowerRejected, Nominated, Risk, Terms};
 use crate::memory::{Budget, DerivedStoreId, Key, MemoryId, Nomination, Nominator, Reason};
 
 /// One nomination with what the gates said of it.
@@ -21,14 +21,14 @@ const FUSION: f64 = 60.0;
 /// Relevance of each nominated memory: reciprocal rank fusion over the rankings, one for each derived store and one for
 /// what was found by text. Scores order within their own ranking and mean nothing else; equal ones share a rank. One
 /// that is missing ranks nowhere, so that it comes behind all that are there.
-pub(super) fn fused(nominations: &[Nomination], found: &BTreeMap<MemoryId, f64>) -> BTreeMap<MemoryId, f64> {
+pub(super) fn fused(nominations: &[Nomination], found: &ById<f64>) -> ById<f64> {
     let mut rankings: BTreeMap<Option<&DerivedStoreId>, Vec<(MemoryId, f64)>> = BTreeMap::new();
     for nomination in nominations {
         let scored = nomination.score.map(|score| (nomination.memory_id, score));
         rankings.entry(nomination.derived_store.as_ref()).or_default().extend(scored);
     }
     let found: Vec<_> = found.iter().map(|(id, score)| (*id, *score)).collect();
-    let mut fused = BTreeMap::new();
+    let mut fused = ById::default();
     for mut ranking in rankings.into_values().chain([found]) {
         ranking.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         let mut rank = 0;

@@ -1,9 +1,8 @@
 //! How well memories match words: Okapi BM25 over those that may be searched, and over nothing else.
 
-use std::collections::BTreeMap;
-
 use super::tokens::{Document, Words};
 use crate::memory::{Memory, MemoryId};
+use crate::policy::ById;
 
 /// How soon another occurrence of a word adds nothing. This and [`B`] are the values that Robertson and Zaragoza found
 /// reasonable in many circumstances ("The Probabilistic Relevance Framework: BM25 and Beyond", 2009), and the usual
@@ -20,7 +19,7 @@ struct Hit {
 }
 
 /// The score of each memory that has one of the words; above zero.
-pub(super) fn scores(words: &Words, searched: &[&Memory]) -> BTreeMap<MemoryId, f64> {
+pub(super) fn scores(words: &Words, searched: &[&Memory]) -> ById<f64> {
     let mut hits = Vec::new();
     let mut having = vec![0_u32; words.count()];
     let (mut documents, mut length) = (0_u32, 0_u64);

@@ -9,13 +9,13 @@ mod bm25;
 mod tokens;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use unicode_normalization::UnicodeNormalization;
 
 pub use self::tokens::{Words, tokens};
 use super::judge::judge;
-use super::{Nominated, Terms};
+use super::{ById, Nominated, Terms};
 use crate::memory::{Memory, MemoryId, Nominator, Reason, Text, Time};
 
 /// What is looked for.
@@ -31,14 +31,16 @@ pub enum Search<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Hits {
     /// How well each memory matches. Higher is better, and equal is as good.
-    pub(super) scores: BTreeMap<MemoryId, f64>,
+    pub(super) scores: ById<f64>,
+    /// What the gates say of each of the visible memories, in their order.
+    pub(super) said: Vec<Vec<Reason>>,
     /// The earliest instant at which time alone opens or closes a memory to search.
     pub(super) stale_time: Option<Time>,
 }
 
 /// Searches those of the visible memories that may be searched.
 pub(super) fn hits(terms: &Terms<'_>, search: Search<'_>, visible: &[&Memory]) -> Hits {
-    let mut searched = Vec::with_capacity(visible.len());
+    let (mut searched, mut said) = (Vec::with_capacity(visible.len()), Vec::with_capacity(visible.len()));
     let mut stale_time = None;
     for memory in visible {
         let reasons = judge(terms, &Nominated { memory, nominator: Nominator::Text, nomination: None });
@@ -51,6 +53,7 @@ pub(super) fn hits(terms: &Terms<'_>, search: Search<'_>, visible: &[&Memory]) -
         if !barred && !waits {
             searched.push(*memory);
         }
+        said.push(reasons);
     }
     let scores = match search {
         Search::Words(words) => bm25::scores(words, &searched),
@@ -59,7 +62,7 @@ pub(super) fn hits(terms: &Terms<'_>, search: Search<'_>, visible: &[&Memory]) -
             found.map(|memory| (memory.id, 0.0)).collect()
         }
     };
-    Hits { scores, stale_time }
+    Hits { scores, said, stale_time }
 }
 
 /// Whether a memory that is rejected for this may be searched all the same: the caller might read it, for another

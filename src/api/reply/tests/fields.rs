@@ -2,22 +2,22 @@
 
 use super::*;
 
-fn micros(micros: i32) -> Option<prost_types::Timestamp> {
-    Some(prost_types::Timestamp { seconds: 0, nanos: micros * 1000 })
+const fn micros(micros: i32) -> prost_types::Timestamp {
+    prost_types::Timestamp { seconds: 0, nanos: micros * 1000 }
 }
 
-fn scope(level: proto::Level, project_id: &str, task_id: &str, audience: proto::Audience) -> Option<proto::Scope> {
+fn scope(level: proto::Level, project_id: &str, task_id: &str, audience: proto::Audience) -> proto::Scope {
     let [project_id, task_id] = [project_id, task_id].map(ToOwned::to_owned);
-    Some(proto::Scope { level: level.into(), project_id, task_id, audience: audience.into() })
+    proto::Scope { level: level.into(), project_id, task_id, audience: audience.into() }
 }
 
-fn source() -> Option<proto::Source> {
-    Some(proto::Source {
+fn source() -> proto::Source {
+    proto::Source {
         kind: "user_message".to_owned(),
         reference: "message 7".to_owned(),
         parent_memory_ids: vec![memory_id(8).to_string()],
         parent_references: vec!["ticket 9".to_owned()],
-    })
+    }
 }
 
 #[test]
@@ -26,11 +26,11 @@ fn every_field_of_a_memory_goes_out_where_the_proto_has_it() {
     // The key is withheld, and the change reason is not for callers.
     let expected = proto::Memory {
         memory_id: memory_id(1).to_string(),
-        scope: scope(proto::Level::General, "", "", proto::Audience::Personal),
+        scope: Some(scope(proto::Level::General, "", "", proto::Audience::Personal)),
         key: String::new(),
         kind: "preference".to_owned(),
         value: Some("Rust".to_owned()),
-        source: source(),
+        source: Some(source()),
         trust: proto::Trust::Attributed.into(),
         evidence: proto::Evidence::UserConfirmed.into(),
         confidence: 0.29,
@@ -41,11 +41,11 @@ fn every_field_of_a_memory_goes_out_where_the_proto_has_it() {
         sensitivity: proto::Sensitivity::Personal.into(),
         consent: Some(proto::Consent { state: proto::ConsentState::Granted.into(), purposes: draft() }),
         purposes: draft(),
-        observe_time: micros(1),
-        valid_from_time: micros(2),
-        expire_time: micros(3),
-        update_time: micros(5),
-        confirm_time: micros(6),
+        observe_time: Some(micros(1)),
+        valid_from_time: Some(micros(2)),
+        expire_time: Some(micros(3)),
+        update_time: Some(micros(5)),
+        confirm_time: Some(micros(6)),
     };
     assert_eq!(read::<proto::Memory>(|message| memory::memory(message, &shown(1))), expected);
 }
@@ -75,7 +75,7 @@ fn every_field_of_a_verdict_goes_out_where_the_proto_has_it() {
         reasons: vec![proto::Reason::Expired.into(), proto::Reason::LowConfidence.into()],
         version: 3,
         value_version: 2,
-        scope: scope(proto::Level::Project, "alpha", "", proto::Audience::Shared),
+        scope: Some(scope(proto::Level::Project, "alpha", "", proto::Audience::Shared)),
         key: "zq7canary".to_owned(),
         kind: "preference".to_owned(),
         nominator: proto::Nominator::Key.into(),
@@ -105,12 +105,12 @@ fn every_field_of_an_explanation_goes_out_where_the_proto_has_it() {
         reason_counts: vec![proto::ReasonCount { reason: proto::Reason::Expired.into(), count: 1 }],
         not_nominated_count: 6,
         revisions: vec![proto::ScopeRevision {
-            scope: scope(proto::Level::Task, "alpha", "t", proto::Audience::Shared),
+            scope: Some(scope(proto::Level::Task, "alpha", "t", proto::Audience::Shared)),
             revision: 7,
         }],
-        stale_time: micros(4),
+        stale_time: Some(micros(4)),
         policy_version: "ab".repeat(32),
-        decide_time: micros(5),
+        decide_time: Some(micros(5)),
     };
     assert_eq!(recall::explain_recall(&judgement).read(), expected);
 }
@@ -141,18 +141,18 @@ fn every_field_of_a_candidate_goes_out_where_the_proto_has_it() {
     };
     let expected = proto::Candidate {
         candidate_id: memory_id(1).to_string(),
-        scope: scope(proto::Level::General, "", "", proto::Audience::Personal),
+        scope: Some(scope(proto::Level::General, "", "", proto::Audience::Personal)),
         key: "zq7canary".to_owned(),
         kind: "preference".to_owned(),
         value: "Rust".to_owned(),
-        source: source(),
+        source: Some(source()),
         trust: proto::Trust::Untrusted.into(),
         evidence: proto::Evidence::UserConfirmed.into(),
         confidence: 0.29,
         reasons: vec![proto::Reason::InstructionLike.into()],
-        observe_time: micros(1),
-        create_time: micros(4),
-        lapse_time: micros(7),
+        observe_time: Some(micros(1)),
+        create_time: Some(micros(4)),
+        lapse_time: Some(micros(7)),
     };
     let shown = ShownCandidate::made_up(candidate, Trust::Untrusted);
     assert_eq!(read::<proto::Candidate>(|message| candidate::candidate(message, &shown)), expected);
