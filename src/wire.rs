@@ -9,6 +9,8 @@ const VARINT: u64 = 0;
 const FIXED_64: u64 = 1;
 const LENGTH: u64 = 2;
 
+const LONGEST_VARINT: usize = 10;
+
 /// The bytes so far. As in proto3, a field that is not optional and has its default value is left out.
 #[derive(Debug, Default)]
 pub(crate) struct Message(Vec<u8>);
@@ -102,8 +104,20 @@ impl Message {
 
     /// Puts a longer length where one byte was left for it.
     fn tell(&mut self, start: usize, written: u64) {
-        let (bytes, count) = encoded(written);
-        self.0.splice(start..=start, bytes.into_iter().take(count));
+        let end = self.0.len();
+        self.varint(written);
+        let told = self.0.len() - end;
+        // The length is behind the message now: to its front, over the byte that was left, by way of the stack.
+        let mut bytes = [0; LONGEST_VARINT];
+        for byte in bytes.iter_mut().take(told).rev() {
+            *byte = self.0.pop().unwrap_or_default();
+        }
+        let bytes = bytes.get(..told).unwrap_or_default();
+        self.0.resize(end + told - 1, 0);
+        self.0.copy_within(start + 1..end, start + told);
+        if let Some(front) = self.0.get_mut(start..start + told) {
+            front.copy_from_slice(bytes);
+        }
     }
 
     fn element(&mut self, field: u64, bytes: &[u8]) {
@@ -116,30 +130,17 @@ impl Message {
         self.varint(field << 3 | layout);
     }
 
-    fn varint(&mut self, number: u64) {
-        if let Ok(short @ ..0x80) = u8::try_from(number) {
-            self.0.push(short);
-        } else {
-            let (bytes, count) = encoded(number);
-            self.0.extend(bytes.into_iter().take(count));
+    fn varint(&mut self, mut number: u64) {
+        loop {
+            let [low, ..] = number.to_le_bytes();
+            number >>= 7;
+            if number == 0 {
+                self.0.push(low & 0x7f);
+                return;
+            }
+            self.0.push(low | 0x80);
         }
     }
-}
-
-/// The bytes of a varint, and how many they are.
-fn encoded(mut number: u64) -> ([u8; 10], usize) {
-    let (mut bytes, mut count) = ([0; 10], 0);
-    for byte in &mut bytes {
-        let [low, ..] = number.to_le_bytes();
-        number >>= 7;
-        count += 1;
-        if number == 0 {
-            *byte = low & 0x7f;
-            break;
-        }
-        *byte = low | 0x80;
-    }
-    (bytes, count)
 }
 
 fn length(bytes: usize) -> u64 {
