@@ -1,13 +1,13 @@
 //! New ids: UUIDs of version 7, which sort by the time they were made.
 
-use uuid::{ContextV7, Timestamp, Uuid};
+use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::memory::{CandidateId, DecisionId, MemoryId, Time};
 
 fn new(now: Time) -> Uuid {
     let (seconds, nanos) = now.parts();
     let seconds = u64::try_from(seconds).unwrap_or_default();
-    Uuid::new_v7(Timestamp::from_unix(ContextV7::new(), seconds, u32::try_from(nanos).unwrap_or_default()))
+    Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, u32::try_from(nanos).unwrap_or_default()))
 }
 
 /// An id for a new memory.
