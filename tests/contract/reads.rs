@@ -16,7 +16,17 @@ pub(crate) async fn a_memory_comes_back_as_it_was_written_by_every_way(world: Wo
     plain.change_reason = Text::default();
     let mut derived = world.memory("derived");
     derived.source.parents = vec![plain.id, MemoryId(uuid())];
-    for memory in [world.memory("full"), plain, derived, world.memory_at(own("ann"), task("p", "t"), "narrow")] {
+    let mut awkward = world.memory("\"quoted\", \\ and /'d");
+    let controls: String = ('\u{1}'..' ').collect();
+    let awkwardly =
+        |name: &str| text(&format!("{name} \"\\\"\\u0000 [null], {controls}\u{7f}\u{85}\u{2028}\u{fffd}\u{10ffff} é"));
+    awkward.value = Some(awkwardly("value"));
+    awkward.source.reference = awkwardly("reference");
+    awkward.source.parent_references = vec![awkwardly("one"), Text::default(), awkwardly("two")];
+    awkward.change_reason = awkwardly("reason");
+    (awkward.observe_time, awkward.expire_time) = (Time::from_micros(i64::MIN), Some(Time::from_micros(i64::MAX)));
+    let narrow = world.memory_at(own("ann"), task("p", "t"), "narrow");
+    for memory in [world.memory("full"), plain, derived, awkward, narrow] {
         world.put(&memory).await;
         let reach = world.reach("ann");
         assert_eq!(world.store.memory(&reach, memory.id).await.unwrap().as_ref(), Some(&memory));
