@@ -86,3 +86,26 @@ macro_rules! visible {
         ]
     };
 }
+/// The scopes of the context are asked of each table for itself.
+macro_rules! scopes {
+    () => {
+        ""
+    };
+}
+/// The memories of the context.
+macro_rules! memories_in_context {
+    ($and:expr) => {
+        concat!(" FROM memories", in_context!($and))
+    };
+}
+/// The revisions of its scopes.
+macro_rules! revisions_in_context {
+    () => {
+        concat!(
+            " FROM (SELECT owner AS its_owner, project AS its_project, task AS its_task, revision AS its_revision, ",
+            "update_time AS its_update_time FROM revisions",
+            in_context!(""),
+            ") AS scopes"
+        )
+    };
+}

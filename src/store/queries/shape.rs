@@ -21,7 +21,8 @@ pub(super) const CANDIDATE: i64 = 5;
 /// A revision of a scope, which stands for a version.
 pub(super) const REVISION: i64 = 6;
 
-/// The rows of these owners in the context, of any table that has the four columns.
+/// The rows of these owners in the context, of any table that has the four columns. Those of memories and revisions are
+/// found by `memories_in_context!` and `revisions_in_context!`.
 macro_rules! in_context {
     ($and:expr) => {
         concat!(
@@ -77,8 +78,8 @@ macro_rules! part {
 }
 
 /// The nominated memories, which other parts ask for keys.
-const NOMINATE: &str = concat!(
-    "WITH nominated AS MATERIALIZED (SELECT ",
+const NOMINATED_ROWS: &str = concat!(
+    "nominated AS MATERIALIZED (SELECT ",
     memory_with!(value, tokens),
     part!("1"),
     " FROM ",
@@ -100,8 +101,11 @@ const NOMINATE: &str = concat!(
     tenant!(),
     " AND taken.memory_id = ",
     wanted_id!("memory_versions"),
-    ")) "
+    "))"
 );
+
+/// What other parts ask for, where the engine asks for it once.
+const SCOPES: &str = scopes!();
 
 const THE_NOMINATED: &str = "SELECT * FROM nominated";
 
@@ -111,8 +115,7 @@ macro_rules! at_keys {
             "SELECT ",
             memory_with!(value, tokens),
             part!("2"),
-            " FROM memories",
-            in_context!(concat!(" AND ", one_of!("key", $keys), $and))
+            memories_in_context!(concat!(" AND ", one_of!("key", $keys), $and))
         )
     };
 }
@@ -126,15 +129,13 @@ const AT_THE_KEYS: &str = at_keys!(concat!("SELECT * FROM ", texts!("$6"), " AS 
 const AT_ALL_THESE_KEYS: &str =
     at_keys!(concat!("SELECT key FROM nominated UNION SELECT * FROM ", texts!("$6"), " AS asked"), others!());
 
-const EVERYTHING: &str = concat!("SELECT ", memory_with!(), part!("3"), " FROM memories", in_context!(""));
-const EVERYTHING_WITH_TOKENS: &str =
-    concat!("SELECT ", memory_with!(tokens), part!("3"), " FROM memories", in_context!(""));
+const EVERYTHING: &str = concat!("SELECT ", memory_with!(), part!("3"), memories_in_context!(""));
+const EVERYTHING_WITH_TOKENS: &str = concat!("SELECT ", memory_with!(tokens), part!("3"), memories_in_context!(""));
 const THE_WHOLE: &str = concat!(
     "SELECT * FROM (SELECT ",
     memory_with!(value, tokens),
     part!("3"),
-    " FROM memories",
-    in_context!(at_most!("$10")),
+    memories_in_context!(at_most!("$10")),
     ") AS everything"
 );
 
@@ -143,8 +144,7 @@ const WHO_HOLDS: &str = concat!(
     no_fact!("'' AS owner", "'' AS project", "'' AS task"),
     no_memory!("memory_id", "0", "0"),
     part!("4"),
-    " FROM memories",
-    in_context!(concat!(" AND (", contains!("value", "$8"), " OR ", contains!("value", "$9"), ")"))
+    memories_in_context!(concat!(" AND (", contains!("value", "$8"), " OR ", contains!("value", "$9"), ")"))
 );
 
 macro_rules! held {
@@ -165,11 +165,10 @@ const HELD_AT_THE_KEYS: &str =
 
 const REVISIONS: &str = concat!(
     "SELECT ",
-    no_fact!("owner", "project", "task"),
-    no_memory!(nil!(), "revision", "update_time"),
+    no_fact!("its_owner AS owner", "its_project AS project", "its_task AS task"),
+    no_memory!(nil!(), "its_revision", "its_update_time"),
     part!("6"),
-    " FROM revisions",
-    in_context!("")
+    revisions_in_context!()
 );
 
 /// What a request names.
@@ -261,8 +260,11 @@ impl Shape {
             Some(REVISIONS),
         ];
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
+        let tables = [SCOPES, if by_ids { NOMINATED_ROWS } else { "" }];
+        let tables: Vec<&str> = tables.into_iter().filter(|table| !table.is_empty()).collect();
+        let with = if tables.is_empty() { String::new() } else { format!("WITH {} ", tables.join(", ")) };
         let [before, after] = AROUND;
-        [before, if by_ids { NOMINATE } else { "" }, &parts.join(" UNION ALL "), after].concat()
+        [before, &with, &parts.join(" UNION ALL "), after].concat()
     }
 }
 

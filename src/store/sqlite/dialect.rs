@@ -72,3 +72,32 @@ macro_rules! visible {
         ["", ""]
     };
 }
+/// The scopes of the context in which anything was ever written, with their revisions: whatever writes a memory writes
+/// the revision of its scope. Most contexts have one or two of the six, and a key is looked up in those alone. Each scope
+/// is named by itself, for a set of owners, of projects or of tasks would be built up for each part of each statement.
+macro_rules! scopes {
+    () => {
+        "scopes AS MATERIALIZED (SELECT owner AS its_owner, project AS its_project, task AS its_task, \
+         revision AS its_revision, update_time AS its_update_time FROM (\
+         SELECT $2 AS an_owner, $3 AS a_project, $4 AS a_task UNION ALL SELECT '', $3, $4 UNION ALL \
+         SELECT $2, $3, '' WHERE $4 <> '' UNION ALL SELECT '', $3, '' WHERE $4 <> '' UNION ALL \
+         SELECT $2, '', '' WHERE $3 <> '' UNION ALL SELECT '', '', '' WHERE $3 <> '') AS place \
+         CROSS JOIN revisions WHERE tenant = $1 AND owner = an_owner AND project = a_project AND task = a_task)"
+    };
+}
+/// The memories of these scopes.
+macro_rules! memories_in_context {
+    ($and:expr) => {
+        concat!(
+            " FROM scopes CROSS JOIN memories WHERE tenant = $1 AND owner = its_owner AND project = its_project",
+            " AND task = its_task",
+            $and
+        )
+    };
+}
+/// Their revisions, by the names that `scopes!` gives the columns.
+macro_rules! revisions_in_context {
+    () => {
+        " FROM scopes"
+    };
+}
