@@ -10,7 +10,17 @@ use crate::program::{Running, Service, address, eventually, program, run};
 
 /// Takes a database back to the first schema.
 async fn make_old(path: &Path) {
-    database::run(path, "CREATE INDEX decisions_by_time ON decisions (tenant, owner, decide_time, decision_id)").await;
+    let first = include_str!("../../src/store/migrations/sqlite/0001_first.sql");
+    let decisions = first.split_inclusive(';').filter(|sql| sql.contains(" decisions ")).collect::<String>().leak();
+    for sql in [
+        "ALTER TABLE decisions RENAME TO later",
+        "DROP INDEX decisions_by_age",
+        decisions,
+        "INSERT INTO decisions SELECT * FROM later",
+        "DROP TABLE later",
+    ] {
+        database::run(path, sql).await;
+    }
     database::run(path, "DELETE FROM _sqlx_migrations WHERE version > 1").await;
 }
 
@@ -112,13 +122,19 @@ async fn a_database_with_an_older_schema_is_migrated_and_keeps_what_it_has() {
     let folder = with_a_memory().await;
     let path = folder.path().join("recall-gate.db");
     make_old(&path).await;
+    let decisions = "SELECT sum(length(body)) + 1000000 * count(*) FROM decisions WHERE method <> 'Recall'";
+    let before = Database::open(&path).await.number(decisions).await;
+    assert!(before > 1_000_000);
     let told = run(folder.path(), &["ledger", "stats", "--database", "recall-gate.db"]);
     assert!(told.code == Some(1) && told.err.contains("schema 1"), "{}", told.err);
 
     let (_folder, _) = recalls_it(folder).await.stop();
     let database = Database::open(&path).await;
     assert!(database.number("SELECT max(version) FROM _sqlx_migrations WHERE success").await > 1);
-    assert_eq!(database.number("SELECT count(*) FROM sqlite_schema WHERE name = 'decisions_by_time'").await, 0);
+    let indexes = "SELECT count(*) FROM pragma_index_list('decisions') AS of_it, pragma_index_info(of_it.name) AS has \
+                   WHERE has.name IN ('tenant', 'owner')";
+    assert_eq!(database.number(indexes).await, 0);
+    assert_eq!(database.number(decisions).await, before);
 }
 
 #[tokio::test]
