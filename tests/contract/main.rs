@@ -68,6 +68,7 @@ promises! {
     }
     shapes {
         a_view_of_every_shape_holds_what_its_parts_promise,
+        the_whole_of_a_context_is_as_many_memories_as_asked_for_and_one_more,
     }
     reads {
         a_memory_comes_back_as_it_was_written_by_every_way,

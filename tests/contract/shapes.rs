@@ -112,3 +112,17 @@ pub(crate) async fn a_view_of_every_shape_holds_what_its_parts_promise(world: Wo
     }
     assert_eq!(shapes.len(), 36);
 }
+
+pub(crate) async fn the_whole_of_a_context_is_as_many_memories_as_asked_for_and_one_more(world: World) {
+    let levels = [Level::General, project("p"), task("p", "t")];
+    for (many, level) in (1..).zip(&levels) {
+        world.put(&world.memory_at(own("ann"), level.clone(), "k")).await;
+        world.put(&world.memory_at(Owner::SHARED, level.clone(), "k")).await;
+        for most in 0..=2 * many {
+            let whole = ViewRequest { all: true, whole: Some(most), ..world.ask("ann", level.clone()) };
+            let view = world.store.view(&whole).await.unwrap();
+            let expected = usize::try_from(most + 1).unwrap().min(2 * usize::try_from(many).unwrap());
+            assert_eq!((view.memories.len(), view.revisions.len()), (expected, 2 * many as usize), "{level:?} {most}");
+        }
+    }
+}
