@@ -108,6 +108,10 @@ impl Reading {
     }
 
     fn list<T>(&mut self, column: &str, read: impl Fn(String) -> Option<T>) -> Vec<T> {
+        // What most columns hold.
+        if column == "[]" {
+            return Vec::new();
+        }
         let texts: Option<Vec<String>> = serde_json::from_str(column).ok();
         let list = texts.and_then(|texts| texts.into_iter().map(read).collect());
         self.or(list, Vec::new())
