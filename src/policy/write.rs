@@ -6,7 +6,7 @@
 use super::offer::{Act, Offer, Standing, Vouching};
 use super::settle::{Settled, settle};
 use super::{Activates, Inference, Kind, LevelName, Policy};
-use crate::memory::{Audience, Context, Evidence, Memory, Outcome, PurposeName, Reason, State, Time};
+use crate::memory::{Audience, Context, Evidence, Memory, Outcome, Reason, State, Time};
 
 /// As what an activated fact is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,10 +97,12 @@ pub const fn moves(lies: Lies, confirmed: bool) -> Move {
 #[must_use]
 pub fn write(policy: &Policy, act: Act, offer: &Offer, standing: Standing<'_>, now: Time) -> WriteDecision {
     let mut reasons = Vec::new();
+    form_of_any_kind(policy, offer, &mut reasons);
     let Some(kind) = policy.kinds.get(&offer.kind) else {
-        return rejected(vec![Reason::KindUnknown]);
+        reasons.push(Reason::KindUnknown);
+        return rejected(reasons);
     };
-    form(policy, kind, offer, &mut reasons);
+    form(kind, offer, &mut reasons);
     let confirmed = kind.strength(offer.evidence, offer.address.owner.audience()).is_some();
     // Evidence for what was captured before is given now; other evidence is as old as what it is given for.
     let confirming = act.confirms() && confirmed;
@@ -175,7 +177,17 @@ const fn remark(reason: Reason) -> bool {
     )
 }
 
-fn form(policy: &Policy, kind: &Kind, offer: &Offer, reasons: &mut Vec<Reason>) {
+/// What does not depend on the kind.
+fn form_of_any_kind(policy: &Policy, offer: &Offer, reasons: &mut Vec<Reason>) {
+    if !offer.consent.purposes().iter().all(|purpose| policy.purposes.contains_key(purpose)) {
+        reasons.push(Reason::PurposeNotAllowed);
+    }
+    if offer.source.kind.is_some() && policy.source_rule(&offer.source).is_none() {
+        reasons.push(Reason::SourceKindUnknown);
+    }
+}
+
+fn form(kind: &Kind, offer: &Offer, reasons: &mut Vec<Reason>) {
     let audience = offer.address.owner.audience();
     if !(kind.keys.allow(&offer.address.key) || (kind.many && offer.own_key)) {
         reasons.push(Reason::KeyNotAllowed);
@@ -186,14 +198,8 @@ fn form(policy: &Policy, kind: &Kind, offer: &Offer, reasons: &mut Vec<Reason>) 
     if !kind.audiences.contains(&audience) {
         reasons.push(Reason::AudienceNotAllowed);
     }
-    let known = |purpose: &PurposeName| policy.purposes.contains_key(purpose);
-    if !offer.purposes.iter().all(|purpose| kind.purposes.contains(purpose))
-        || !offer.consent.purposes().iter().all(known)
-    {
+    if !offer.purposes.iter().all(|purpose| kind.purposes.contains(purpose)) {
         reasons.push(Reason::PurposeNotAllowed);
-    }
-    if offer.source.kind.is_some() && policy.source_rule(&offer.source).is_none() {
-        reasons.push(Reason::SourceKindUnknown);
     }
 }
 

@@ -197,6 +197,13 @@ fn i07_a_rejected_write_lists_every_reason() {
     expected.dedup();
     expected.retain(|reason| *reason != Reason::KindUnknown);
     assert_eq!(reasons, expected);
+
+    // Of an unknown kind what does not depend on the kind.
+    for (spoil, _) in REJECTED {
+        spoil(&mut offer);
+    }
+    let reasons = decide(Act::Capture, &offer, None).reasons;
+    assert_eq!(reasons, [Reason::KindUnknown, Reason::PurposeNotAllowed, Reason::SourceKindUnknown]);
 }
 
 #[test]
