@@ -38,7 +38,7 @@ pub const DEFAULT_MAX_CONNECTION_AGE_SECONDS: u64 = 3600;
 pub const DEFAULT_IDLE_CONNECTION_SECONDS: u64 = 300;
 
 /// Memory in MiB that kept contexts may take, where none is set.
-pub const DEFAULT_CONTEXT_CACHE_MIB: u64 = 64;
+pub const DEFAULT_CONTEXT_CACHE_MIB: u64 = 48;
 
 /// Who may call.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -136,7 +136,7 @@ pub struct Layer {
     pub idle_connection_seconds: Option<u64>,
 
     /// Memory in MiB that contexts may take which are kept to be judged again, 0 to 65536; with 0 every recall reads
-    /// the database [default: 64]
+    /// the database [default: 48]
     #[arg(long, value_name = "MIB", env = "RECALL_GATE_CONTEXT_CACHE_MIB", help_heading = "Limits")]
     pub context_cache_mib: Option<u64>,
 

@@ -181,7 +181,7 @@ mod tests {
         assert_eq!((settings.max_concurrent_calls, settings.max_connections), (1024, 1024));
         assert_eq!(settings.max_connection_age, Some(Duration::from_hours(1)));
         assert_eq!(settings.idle_connection, Some(Duration::from_mins(5)));
-        assert_eq!(settings.context_cache_bytes, 64 << 20);
+        assert_eq!(settings.context_cache_bytes, 48 << 20);
     }
 
     #[test]
