@@ -203,7 +203,7 @@ fn i07_a_rejected_write_lists_every_reason() {
         spoil(&mut offer);
     }
     let reasons = decide(Act::Capture, &offer, None).reasons;
-    assert_eq!(reasons, [Reason::KindUnknown, Reason::PurposeNotAllowed, Reason::SourceKindUnknown]);
+    assert_eq!(reasons, [Reason::SourceKindUnknown, Reason::KindUnknown, Reason::PurposeNotAllowed]);
 }
 
 #[test]
