@@ -82,7 +82,7 @@ fn a_service_that_keeps_no_context_reads_for_each_recall_and_the_report_says_so(
     assert_eq!(cold["context_cache_mib"], 0);
     assert_adds_up(&cold["runs"][0]);
     let warm = bench(folder.path(), &[&SHORT[..], &["--in-flight", "4"]].concat());
-    assert!(warm.out.contains("warm: contexts are kept in memory, in 64 MiB"), "{}", warm.out);
+    assert!(warm.out.contains("warm: contexts are kept in memory, in 48 MiB"), "{}", warm.out);
 }
 
 #[test]
