@@ -73,8 +73,8 @@ macro_rules! visible {
     };
 }
 /// The scopes of the context in which anything was ever written, with their revisions: whatever writes a memory writes
-/// the revision of its scope. Most contexts have one or two of the six, and a key is looked up in those alone. Each scope
-/// is named by itself, for a set of owners, of projects or of tasks would be built up for each part of each statement.
+/// the revision of its scope. A key is looked up in those alone, and not in all six that a context may have. Each scope is
+/// named by itself, for a set of owners, of projects or of tasks would be built up for each part of each statement.
 macro_rules! scopes {
     () => {
         "scopes AS MATERIALIZED (SELECT owner AS its_owner, project AS its_project, task AS its_task, \
