@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedReadHalf;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Sleep, sleep};
 use tokio_stream::Stream;
@@ -16,6 +16,7 @@ use tonic::transport::server::TcpIncoming;
 
 use super::Limits;
 use super::activity::Activity;
+use super::outbox::Outbox;
 
 /// What each HTTP/2 connection begins with: `PRI * HTTP/2.0` and on.
 const PREFACE_BYTES: usize = 24;
@@ -64,7 +65,9 @@ impl Stream for Connections {
                 Ok(place) => {
                     let preface = Some(Preface { missing: PREFACE_BYTES, timer: Box::pin(sleep(self.preface)) });
                     let activity = Activity::default();
-                    return Poll::Ready(Some(Connection { stream, preface, activity, _place: place }));
+                    let (stream, out) = stream.into_split();
+                    let outbox = Outbox::new(out, activity.clone());
+                    return Poll::Ready(Some(Connection { stream, outbox, preface, activity, _place: place }));
                 }
                 Err(_) if was_full => {}
                 Err(_) => tracing::warn!("as many connections as may be: others are closed at once"),
@@ -80,7 +83,8 @@ struct Preface {
 
 /// A connection with its place among the others.
 pub(super) struct Connection {
-    stream: TcpStream,
+    stream: OwnedReadHalf,
+    outbox: Outbox,
     preface: Option<Preface>,
     activity: Activity,
     _place: OwnedSemaphorePermit,
@@ -91,11 +95,9 @@ impl Connection {
         &self.activity
     }
 
-    fn wrote(&self, written: Poll<Result<usize>>) -> Poll<Result<usize>> {
-        if matches!(written, Poll::Ready(Ok(bytes)) if bytes > 0) {
-            self.activity.moves();
-        }
-        written
+    /// Where its bytes go: to be sent whenever its task has been polled.
+    pub(super) const fn outbox(&self) -> &Outbox {
+        &self.outbox
     }
 }
 
@@ -120,29 +122,27 @@ impl AsyncRead for Connection {
 }
 
 impl AsyncWrite for Connection {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.wrote(written)
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
+        self.outbox.take(context, &[IoSlice::new(bytes)])
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        self.outbox.flush(context)
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        self.outbox.shutdown(context)
     }
 
     fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.wrote(written)
+        self.outbox.take(context, slices)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        true
     }
 }

@@ -21,6 +21,7 @@ mod lifetime;
 mod limits;
 mod messages;
 mod methods;
+mod outbox;
 mod places;
 mod protocol;
 mod readiness;

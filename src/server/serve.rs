@@ -5,7 +5,8 @@
 //! machine looks at last would win. tonic's services, codec and routes stay. The cost is this file; beside the timer it
 //! buys that a drain which is over closes what is left.
 
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +21,18 @@ use super::answer::Inner;
 use super::connections::Connection;
 use super::lifetime::Lifetime;
 use super::limits::{MAX_CALLS_PER_CONNECTION, MAX_HEADERS_BYTES, MAX_RESET_CALLS, MAX_STREAM_FAULTS};
+use super::outbox::Outbox;
 use super::{Drained, Limits};
+
+/// Serves a connection, and sends what it has to say each time that its task has been polled.
+fn sending<F: Future>(mut serving: Pin<&mut F>, outbox: &Outbox) -> impl Future<Output = F::Output> {
+    poll_fn(move |context| {
+        let ended = serving.as_mut().poll(context);
+        // That nothing can be sent any more, hyper is told when it reads, or has more to say.
+        let _ = outbox.send(context);
+        ended
+    })
+}
 
 /// The connections that are being served.
 pub(super) struct Serving {
@@ -54,25 +66,25 @@ impl Serving {
 
     /// Serves one more.
     pub(super) fn serve<S: Inner + Clone + Send + 'static>(&mut self, connection: Connection, service: S) {
-        let activity = connection.activity().clone();
+        let (activity, outbox) = (connection.activity().clone(), connection.outbox().clone());
         let service = TowerToHyperService::new(Counted::new(service, activity.clone()));
         let (http2, lifetime, mut drain) = (Arc::clone(&self.http2), self.lifetime, self.drain.subscribe());
         self.connections.spawn(async move {
             let mut serving = pin!(http2.serve_connection(TokioIo::new(connection), service));
             let ended = tokio::select! {
-                ended = &mut serving => ended,
+                ended = sending(serving.as_mut(), &outbox) => ended,
                 _ = drain.changed() => {
                     serving.as_mut().graceful_shutdown();
                     // How long its calls may take is the drain's to say.
                     tokio::select! {
-                        ended = serving => ended,
+                        ended = sending(serving, &outbox) => ended,
                         () = lifetime.silence(&activity) => Ok(()),
                     }
                 }
                 () = lifetime.over(&activity) => {
                     serving.as_mut().graceful_shutdown();
                     tokio::select! {
-                        ended = serving => ended,
+                        ended = sending(serving, &outbox) => ended,
                         () = lifetime.silence_or_drain(&activity) => Ok(()),
                     }
                 }
