@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::record::is_id;
 use super::{
     CandidateId, Confidence, Consent, Context, DecisionId, DerivedStoreId, Evidence, Key, KindName, Level, MemoryId,
     Outcome, Owner, PolicyVersion, PrincipalId, PurposeName, Reason, Revision, Sensitivity, SourceKindName, State,
@@ -114,6 +115,16 @@ impl Verdict {
     #[must_use]
     pub const fn accepted(&self) -> bool {
         self.reasons.is_empty()
+    }
+
+    /// What was judged has its own id for a key.
+    #[must_use]
+    pub fn has_own_key(&self) -> bool {
+        let id = match self.subject {
+            Subject::Memory(id) => id.0,
+            Subject::Candidate(id) => id.0,
+        };
+        self.attributes.as_ref().is_some_and(|attributes| is_id(attributes.key.as_str(), id))
     }
 }
 

@@ -109,7 +109,7 @@ impl Memory {
 }
 
 /// Whether a text is this id as the service writes it.
-fn is_id(text: &str, id: Uuid) -> bool {
+pub(super) fn is_id(text: &str, id: Uuid) -> bool {
     text == id.hyphenated().encode_lower(&mut Uuid::encode_buffer())
 }
 

@@ -42,14 +42,20 @@ impl Activity {
         *self.calls.borrow() == 0
     }
 
-    fn begin(&self) -> InFlight {
+    /// It carries one call, or none.
+    pub(super) fn is_of_one(&self) -> bool {
+        *self.calls.borrow() <= 1
+    }
+
+    /// A call, until what it gives is dropped.
+    pub(super) fn begin(&self) -> InFlight {
         self.calls.send_modify(|calls| *calls += 1);
         InFlight(Arc::clone(&self.calls))
     }
 }
 
 /// One call, from its headers to the last of its answer.
-struct InFlight(Arc<watch::Sender<usize>>);
+pub(super) struct InFlight(Arc<watch::Sender<usize>>);
 
 impl Drop for InFlight {
     fn drop(&mut self) {

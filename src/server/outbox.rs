@@ -1,9 +1,9 @@
 //! What is to go out on a connection, gathered: hyper hands over each frame of some size by itself, so that an answer took
-//! two system calls, and now takes one or a part of one.
+//! two system calls, and now takes a part of one.
 //!
-//! Nothing waits for more to come. What is handed over while the connection's task is polled goes out when the poll is
-//! over, or before, where it is enough. So several answers that are ready together leave together, and the first of many
-//! does not wait for the last.
+//! Nothing waits for more to come. Where a connection carries several calls, what is handed over while its task is polled
+//! goes out when the poll is over, or before, where it is enough. So several answers that are ready together leave
+//! together, and the first of many does not wait for the last.
 
 use std::io::{IoSlice, Result};
 use std::pin::Pin;
@@ -49,10 +49,11 @@ impl Outbox {
         Poll::Ready(Ok(taken))
     }
 
-    /// Sends what waits, if it is enough.
+    /// Sends what waits, if it is enough; or if there is but one call, whose other side may as well begin to read.
     pub(super) fn flush(&self, context: &mut Context<'_>) -> Poll<Result<()>> {
         let mut gathered = self.gathered();
-        if gathered.bytes.len() < ENOUGH { Poll::Ready(Ok(())) } else { gathered.send(context) }
+        let waits = gathered.bytes.len() < ENOUGH && !gathered.activity.is_of_one();
+        if waits { Poll::Ready(Ok(())) } else { gathered.send(context) }
     }
 
     /// Sends all that waits.
@@ -103,11 +104,11 @@ mod tests {
     const LONG: Duration = Duration::from_secs(30);
 
     /// An outbox, and who gets what goes out of it.
-    async fn pair() -> (Outbox, TcpStream) {
+    async fn pair(activity: &Activity) -> (Outbox, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let other = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (_, out) = listener.accept().await.unwrap().0.into_split();
-        (Outbox::new(out, Activity::default()), other)
+        (Outbox::new(out, activity.clone()), other)
     }
 
     async fn take(outbox: &Outbox, bytes: &[u8]) {
@@ -124,7 +125,9 @@ mod tests {
 
     #[tokio::test]
     async fn little_goes_when_the_poll_is_over_and_all_of_it_together() {
-        let (outbox, mut other) = pair().await;
+        let activity = Activity::default();
+        let (outbox, mut other) = pair(&activity).await;
+        let _calls = [activity.begin(), activity.begin()];
         take(&outbox, b"one").await;
         take(&outbox, b"two").await;
         assert!(timeout(SHORT, other.readable()).await.is_err(), "it went by itself");
@@ -133,8 +136,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn of_one_call_all_goes_at_once() {
+        let activity = Activity::default();
+        let (outbox, mut other) = pair(&activity).await;
+        let _call = activity.begin();
+        take(&outbox, b"one").await;
+        assert_eq!(read(&mut other, 3).await, b"one");
+    }
+
+    #[tokio::test]
     async fn enough_goes_at_once() {
-        let (outbox, mut other) = pair().await;
+        let activity = Activity::default();
+        let (outbox, mut other) = pair(&activity).await;
+        let _calls = [activity.begin(), activity.begin()];
         take(&outbox, &[7; ENOUGH]).await;
         assert_eq!(read(&mut other, ENOUGH).await, [7; ENOUGH]);
     }
@@ -142,7 +156,9 @@ mod tests {
     #[tokio::test]
     async fn more_than_the_other_side_takes_waits_and_nothing_of_it_is_lost() {
         const PIECES: usize = 4000;
-        let (outbox, mut other) = pair().await;
+        let activity = Activity::default();
+        let (outbox, mut other) = pair(&activity).await;
+        let _calls = [activity.begin(), activity.begin()];
         let piece = |at: usize| [u8::try_from(at % 251).unwrap(); ENOUGH];
         let mut taking = tokio::spawn(async move {
             for at in 0..PIECES {
@@ -160,7 +176,9 @@ mod tests {
 
     #[tokio::test]
     async fn what_waits_goes_before_the_end() {
-        let (outbox, mut other) = pair().await;
+        let activity = Activity::default();
+        let (outbox, mut other) = pair(&activity).await;
+        let _calls = [activity.begin(), activity.begin()];
         take(&outbox, b"last").await;
         poll_fn(|context| outbox.shutdown(context)).await.unwrap();
         let mut all = Vec::new();

@@ -104,7 +104,12 @@ fn verdict(message: &mut Message, judgement: &Judgement, verdict: &Verdict, key:
             .text(7, nomination.derived_store.as_ref().map_or("", DerivedStoreId::as_str));
     }
     if let Some(one) = &verdict.attributes {
-        message.message(8, |message| attributes(message, judgement, one, key));
+        let key = match (verdict.has_own_key(), one.key_is_text) {
+            (true, _) => KeptKey::Own,
+            (false, true) => KeptKey::Digest(key.key(&judgement.tenant, one.key.as_str())),
+            (false, false) => KeptKey::Name(one.key.as_str()),
+        };
+        message.message(8, |message| attributes(message, one, &key));
     }
 }
 
@@ -121,18 +126,24 @@ const fn nominator(verdict: &Verdict) -> &'static str {
     }
 }
 
-fn attributes(message: &mut Message, judgement: &Judgement, attributes: &Attributes, key: &DigestKey) {
-    let name = attributes.key.as_str();
+/// What is kept of a key.
+enum KeptKey<'a> {
+    Own,
+    Name(&'a str),
+    Digest(Vec<u8>),
+}
+
+fn attributes(message: &mut Message, attributes: &Attributes, key: &KeptKey<'_>) {
     message
         .text(1, attributes.owner.as_str())
         .text(2, attributes.level.name())
         .text(3, attributes.level.project())
         .text(4, attributes.level.task());
-    if attributes.key_is_text {
-        message.bytes(6, &key.key(&judgement.tenant, name));
-    } else {
-        message.text(5, name);
-    }
+    match key {
+        KeptKey::Own => message.flag(25, true),
+        KeptKey::Name(name) => message.text(5, name),
+        KeptKey::Digest(digest) => message.bytes(6, digest),
+    };
     message
         .text(7, attributes.kind.as_str())
         .number(8, attributes.version.0)
@@ -272,12 +283,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_judged_is_kept_whole_and_a_key_that_is_text_as_its_digest_alone() {
+    fn what_was_judged_is_kept_whole_but_a_key_that_is_text_as_its_digest_and_one_that_is_its_id_not_again() {
         let purposes = |names: [&str; 2]| names.map(|name| PurposeName::new(name).unwrap()).to_vec();
-        let attributes = |key_is_text| Attributes {
+        let attributes = |key: &str, key_is_text| Attributes {
             owner: Owner::personal(SubjectId::new("ann").unwrap()),
             level: Level::Task(ProjectId::new("p").unwrap(), TaskId::new("t").unwrap()),
-            key: Key::new("k").unwrap(),
+            key: Key::new(key).unwrap(),
             key_is_text,
             kind: KindName::new("fact").unwrap(),
             version: Version(300),
@@ -298,8 +309,10 @@ mod tests {
             value_chars: u32::MAX,
         };
         let key = DigestKey::new(&Zeroizing::new([1; 32])).unwrap();
-        for (key_is_text, name, digest) in
-            [(false, "k", Vec::new()), (true, "", key.key(&TenantId::new("acme").unwrap(), "k"))]
+        let own = Uuid::from_u128(4).to_string();
+        let digest = key.key(&TenantId::new("acme").unwrap(), "k");
+        for (its_key, key_is_text, name, digest) in
+            [("k", false, "k", Vec::new()), ("k", true, "", digest), (own.as_str(), false, "", Vec::new())]
         {
             let mut judgement = judgement(Disposition::Answered);
             judgement.tenant = TenantId::new("acme").unwrap();
@@ -308,7 +321,7 @@ mod tests {
                 reasons: Vec::new(),
                 nominator: Nominator::SameKey,
                 nomination: None,
-                attributes: Some(attributes(key_is_text)),
+                attributes: Some(attributes(its_key, key_is_text)),
             }];
             let expected = stored::Attributes {
                 owner: "ann".to_owned(),
@@ -335,6 +348,7 @@ mod tests {
                 update_time: 4,
                 confirm_time: Some(5),
                 value_chars: u32::MAX,
+                own_key: its_key == own,
             };
             let [verdict] = &kept(&judgement).verdicts[..] else { panic!("one verdict") };
             assert_eq!((verdict.nominator.as_str(), verdict.attributes.as_ref()), ("same_key", Some(&expected)));

@@ -32,6 +32,8 @@ mod reads;
 mod searches;
 mod servers;
 mod shapes;
+#[path = "../support/unpacked.rs"]
+mod unpacked;
 
 use home::Engine;
 

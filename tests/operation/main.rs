@@ -10,3 +10,5 @@ mod policy;
 mod program;
 #[path = "../said/file.rs"]
 mod said;
+#[path = "../support/unpacked.rs"]
+mod unpacked;

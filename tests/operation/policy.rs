@@ -5,6 +5,7 @@ use sqlx::Row;
 use tempfile::TempDir;
 
 use crate::program::{Service, program};
+use crate::unpacked::unpacked;
 
 /// The compiled-in document with one text in it replaced.
 fn document(old: &str, new: &str) -> String {
@@ -47,7 +48,7 @@ async fn at_sighup_a_good_policy_is_kept_and_put_in_force_and_each_decision_name
             .fetch_one(&mut database)
             .await
             .unwrap();
-        assert!(body.windows(32).any(|bytes| bytes == version), "the decision does not name its policy");
+        assert!(unpacked(&body).windows(32).any(|bytes| bytes == version), "the decision does not name its policy");
         let kept: String = sqlx::query_scalar("SELECT document FROM policies WHERE policy_version = $1")
             .bind(version.as_slice())
             .fetch_one(&mut database)

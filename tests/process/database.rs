@@ -8,6 +8,8 @@ use sqlx::{ConnectOptions, Connection, Executor};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
+use crate::unpacked::unpacked;
+
 /// A database that cannot be changed through this.
 pub(crate) struct Database(Mutex<SqliteConnection>);
 
@@ -79,7 +81,7 @@ impl Database {
             sqlx::query_scalar(sql).bind(row).fetch_all(&mut *self.0.lock().await).await.unwrap();
         let mut decided = BTreeMap::new();
         for body in bodies {
-            for verdict in <Decision as prost::Message>::decode(body.as_slice()).unwrap().verdicts {
+            for verdict in <Decision as prost::Message>::decode(unpacked(&body).as_slice()).unwrap().verdicts {
                 let version = verdict.attributes.unwrap_or_default().version;
                 *decided.entry((Uuid::from_slice(&verdict.memory_id).unwrap(), version)).or_insert(0) += 1;
             }

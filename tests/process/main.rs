@@ -43,3 +43,5 @@ mod starting;
 mod stopping;
 mod system_calls;
 mod traces;
+#[path = "../support/unpacked.rs"]
+mod unpacked;

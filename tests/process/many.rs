@@ -16,6 +16,7 @@ use tonic_types::StatusExt;
 use crate::callers::{Caller, correction, deletion, fact, fact_of, recall_all, request_id, user_message, values};
 use crate::database::Database;
 use crate::program::{PATIENCE, Service};
+use crate::unpacked::unpacked;
 
 /// What is needed of the stored decision.
 #[derive(Clone, PartialEq, Message)]
@@ -95,7 +96,7 @@ async fn b16_a_thousand_recalls_leave_a_thousand_decisions_and_each_verdict_its_
     let bodies = database.blobs("SELECT body FROM decisions WHERE method = 'Recall'").await;
     let mut verdicts = BTreeMap::new();
     for body in bodies {
-        let decision = Decision::decode(unpacked(body).as_slice()).unwrap();
+        let decision = Decision::decode(unpacked(&body).as_slice()).unwrap();
         assert_eq!((decision.subject.as_str(), decision.principal.as_str()), ("dev", "dev"));
         assert_eq!((decision.purpose.as_str(), decision.policy_version.len()), ("converse", 32), "{decision:?}");
         assert!(decision.decide_time > 0 && !decision.context_level.is_empty(), "{decision:?}");
@@ -104,14 +105,6 @@ async fn b16_a_thousand_recalls_leave_a_thousand_decisions_and_each_verdict_its_
         *verdicts.entry((decision.verdicts.len(), rejected)).or_insert(0) += 1;
     }
     assert_eq!(verdicts, BTreeMap::from([((8, 5), 1000), ((256, 256), 1)]));
-}
-
-/// A row's message, as the proto of decisions says that it is kept.
-fn unpacked(body: Vec<u8>) -> Vec<u8> {
-    match body.split_first() {
-        Some((0, packed)) => lz4_flex::block::decompress_size_prepended(packed).unwrap(),
-        _ => body,
-    }
 }
 
 /// The answer; none where the call is to come again. Nothing but contention may send it back, and never a lock.
