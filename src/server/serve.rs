@@ -28,8 +28,7 @@ use super::{Drained, Limits};
 fn sending<F: Future>(mut serving: Pin<&mut F>, outbox: &Outbox) -> impl Future<Output = F::Output> {
     poll_fn(move |context| {
         let ended = serving.as_mut().poll(context);
-        // That nothing can be sent any more, hyper is told when it reads, or has more to say.
-        let _ = outbox.send(context);
+        outbox.send(context);
         ended
     })
 }

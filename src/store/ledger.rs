@@ -311,9 +311,13 @@ mod tests {
         let key = DigestKey::new(&Zeroizing::new([1; 32])).unwrap();
         let own = Uuid::from_u128(4).to_string();
         let digest = key.key(&TenantId::new("acme").unwrap(), "k");
-        for (its_key, key_is_text, name, digest) in
-            [("k", false, "k", Vec::new()), ("k", true, "", digest), (own.as_str(), false, "", Vec::new())]
-        {
+        let anothers = Uuid::from_u128(5).to_string();
+        for (its_key, key_is_text, name, digest) in [
+            ("k", false, "k", Vec::new()),
+            ("k", true, "", digest),
+            (own.as_str(), false, "", Vec::new()),
+            (anothers.as_str(), false, anothers.as_str(), Vec::new()),
+        ] {
             let mut judgement = judgement(Disposition::Answered);
             judgement.tenant = TenantId::new("acme").unwrap();
             judgement.verdicts = vec![Verdict {
