@@ -50,6 +50,8 @@ mod stored;
 mod text;
 mod text_oracle;
 mod trust;
+#[path = "../support/unpacked.rs"]
+mod unpacked;
 mod versions;
 mod write_gate;
 mod write_masks;
